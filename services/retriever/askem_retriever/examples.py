@@ -1,0 +1,103 @@
+"""Examples of requests and answers in the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_QUESTION = "What is SIDARTHE model?"
+
+VECTOR: dict[str, Any] = {
+    "The five nearest passages": {"question": _QUESTION},
+    "Steered, and only what is near": {
+        "question": "how do interventions change transmission",
+        "top_k": 10,
+        "distance": 0.6,
+        "move_to": "school closures",
+        "move_to_weight": 0.3,
+    },
+}
+HYBRID: dict[str, Any] = {
+    "With the defaults": {"question": _QUESTION},
+    "Within a topic and some papers": {
+        "question": _QUESTION,
+        "top_k": 3,
+        "screening_top_k": 200,
+        "ranking": "proximity",
+        "topic": "covid-19",
+        "doc_type": "paragraph",
+        "paper_ids": ["sidarthe-lombardy"],
+        "paragraph_terms": ["SIDARTHE"],
+    },
+}
+SEARCH: dict[str, Any] = {
+    "Hybrid": {"question": _QUESTION, "top_k": 3},
+    "Dense only": {"question": _QUESTION, "mode": "vector"},
+}
+
+PASSAGE: dict[str, Any] = {
+    "paper_id": "sidarthe-lombardy",
+    "doc_type": "paragraph",
+    "text": "The SIDARTHE model has eight stages of infection.",
+    "cosmos_object_id": None,
+    "article_terms": [],
+    "paragraph_terms": ["SIDARTHE"],
+    "passage_id": "sidarthe-lombardy#p0",
+    "topics": ["covid-19"],
+    "preprocessor_id": "paper-v1",
+    "order": 0,
+}
+_HIT = {**PASSAGE, "distance": 0.21, "score": 2.43}
+HITS = [_HIT]
+SEARCH_RESPONSE: dict[str, Any] = {
+    "hits": [{**_HIT, "bm25": 6.1, "sparse_rank": 1, "dense_rank": 1}],
+    "mode": "hybrid",
+    "ranking": "proximity",
+    "filters": {
+        "topic": None,
+        "doc_type": None,
+        "preprocessor_id": None,
+        "paragraph_terms": [],
+        "paper_ids": [],
+    },
+    "max_distance": None,
+    "steering": {
+        "move_to": None,
+        "move_to_weight": 0.0,
+        "move_away_from": None,
+        "move_away_from_weight": 0.0,
+    },
+    "screened": 100,
+    "terms": ["sidarth", "model"],
+    "unknown_terms": [],
+    "score_scale": 7.9,
+    "timings_ms": {"sparse": 0.7, "encode": 2.9, "dense": 0.3, "rank": 0.9, "total": 4.2},
+    "snapshot": {
+        "papers": 1200,
+        "passages": 98304,
+        "digest": "b7c1f6a0",
+        "encoder_id": "minilm-int8-4f2a",
+    },
+}
+TOPICS = [{"topic": "covid-19", "papers": 1200, "passages": 98304}]
+_PAPER = {
+    "paper_id": "sidarthe-lombardy",
+    "topics": ["covid-19"],
+    "paragraphs": 41,
+    "figures": 3,
+    "preprocessor_ids": ["paper-v1"],
+    "updated_at": "2026-01-31T12:00:00Z",
+}
+PAPERS: dict[str, Any] = {"papers": [_PAPER], "next": "sidarthe-lombardy"}
+PAPER: dict[str, Any] = {**_PAPER, "passages": [PASSAGE]}
+
+
+ANSWERS: dict[str, Any] = {
+    "vector": HITS,
+    "hybrid": HITS,
+    "search": SEARCH_RESPONSE,
+    "topics": TOPICS,
+    "papers": PAPERS,
+    "paper": PAPER,
+    "passage": PASSAGE,
+}
+"""Operation id to answer."""

@@ -1,0 +1,187 @@
+"""The routes: read the request, have the work done off the event loop, send its bytes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from askem.errors import NotFound
+from askem.http import wire
+from askem.http.body import body_schema, read_body
+from askem.http.fields import PaperId, TopicName
+from askem.models import Question
+from askem_retriever import convert, examples
+from askem_retriever.state import Components, state_of
+
+router = APIRouter(tags=["retriever"])
+
+
+def _whole_number(value: Any) -> Any:
+    # pydantic would take " 5 ", "+5", "5_0" and "5.0" as well.
+    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
+        raise ValueError("must be a whole number")
+    return value
+
+
+_Limit = Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=1000)]
+_Offset = Annotated[int, BeforeValidator(_whole_number), Field(ge=0, le=1_000_000)]
+
+
+class PapersQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    topic: TopicName | None = Field(default=None, description="Only papers of this topic.")
+    after: PaperId | None = Field(default=None, description="`next` of the page before.")
+    limit: _Limit = Field(default=100, description="Papers a page.")
+
+
+class PaperQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    limit: _Limit = Field(default=100, description="Passages a page.")
+    offset: _Offset = Field(default=0, description="Passages left out at the beginning.")
+
+
+def _json(content: bytes, headers: dict[str, str] | None = None) -> Response:
+    return Response(content, headers=headers, media_type="application/json")
+
+
+@router.post(
+    "/vector",
+    operation_id="vector",
+    summary="Passages nearest to the question",
+    openapi_extra=body_schema(wire.VectorRequest, examples.VECTOR),
+    responses={200: {"model": list[wire.PassageOut]}},
+)
+async def vector(request: Request) -> Response:
+    return await _hits(request, await read_body(request, wire.VectorRequest))
+
+
+@router.post(
+    "/hybrid",
+    operation_id="hybrid",
+    summary="Passages that answer the question: keyword screening, dense search, ranking",
+    openapi_extra=body_schema(wire.HybridRequest, examples.HYBRID),
+    responses={200: {"model": list[wire.PassageOut]}},
+)
+async def hybrid(request: Request) -> Response:
+    return await _hits(request, await read_body(request, wire.HybridRequest))
+
+
+async def _hits(request: Request, body: wire.VectorRequest) -> Response:
+    state = state_of(request)
+    question = convert.to_question(body, state.settings)
+    retriever = state.components.retriever
+    search = retriever.hybrid if isinstance(body, wire.HybridRequest) else retriever.vector
+
+    def work() -> tuple[bytes, dict[str, float]]:
+        result = search(question)
+        return convert.hits_json(result), result.timings_ms
+
+    content, timings_ms = await state.executor.run(work)
+    return _json(content, {"Server-Timing": convert.server_timing(timings_ms)})
+
+
+@router.post(
+    "/search",
+    operation_id="search",
+    summary="Either search, with everything known about how the answer came about",
+    openapi_extra=body_schema(wire.SearchRequest, examples.SEARCH),
+    responses={200: {"model": wire.SearchResponse}},
+)
+async def search(request: Request) -> Response:
+    body = await read_body(request, wire.SearchRequest)
+    state = state_of(request)
+    question = convert.to_question(body, state.settings)
+    content, timings_ms = await state.executor.run(_search, state.components, body.mode, question)
+    return _json(content, {"Server-Timing": convert.server_timing(timings_ms)})
+
+
+def _search(
+    components: Components, mode: wire.Mode, question: Question
+) -> tuple[bytes, dict[str, float]]:
+    retriever = components.retriever
+    result = retriever.hybrid(question) if mode == "hybrid" else retriever.vector(question)
+    snapshot = components.reader.snapshot()
+    return convert.search_json(mode, question, result, snapshot), result.timings_ms
+
+
+@router.get(
+    "/topics",
+    operation_id="topics",
+    summary="The corpus's topics",
+    responses={200: {"model": list[wire.TopicOut]}},
+)
+async def topics(request: Request) -> Response:
+    state = state_of(request)
+    return _json(await state.executor.run(_topics, state.components))
+
+
+def _topics(components: Components) -> bytes:
+    return convert.topics_json(components.reader.topics())
+
+
+@router.get(
+    "/papers",
+    operation_id="papers",
+    summary="Papers by ascending id, a page at a time",
+    responses={200: {"model": wire.PapersPage}},
+)
+async def papers(request: Request, query: Annotated[PapersQuery, Query()]) -> Response:
+    state = state_of(request)
+    topic = None if query.topic is None else state.settings.canonical_topic(query.topic)
+    args = (state.components, topic, query.after, query.limit)
+    return _json(await state.executor.run(_papers, *args))
+
+
+def _papers(components: Components, topic: str | None, after: str | None, limit: int) -> bytes:
+    # One more than asked for tells whether there is a next page.
+    found = components.reader.papers(topic=topic, after=after, limit=limit + 1)
+    page = tuple(convert.paper_out(paper) for paper in found[:limit])
+    following = page[-1].paper_id if len(found) > limit else None
+    return wire.PapersPage.model_construct(papers=page, next=following).model_dump_json().encode()
+
+
+@router.get(
+    "/papers/{paper_id}",
+    operation_id="paper",
+    summary="A paper and its passages",
+    responses={200: {"model": wire.PaperDetail}},
+)
+async def paper(request: Request, paper_id: str, query: Annotated[PaperQuery, Query()]) -> Response:
+    state = state_of(request)
+    args = (state.components, paper_id, query.limit, query.offset)
+    return _json(await state.executor.run(_paper, *args))
+
+
+def _paper(components: Components, paper_id: str, limit: int, offset: int) -> bytes:
+    # Any text may be asked for; what cannot be an id need not reach the store.
+    found = components.reader.paper(paper_id) if _may_be_id(paper_id) else None
+    if found is None:
+        raise NotFound("no paper has this id")
+    passages = components.reader.paper_passages(paper_id, limit=limit, offset=offset)
+    return convert.paper_detail(found, passages).model_dump_json().encode()
+
+
+@router.get(
+    "/passages/{passage_id}",
+    operation_id="passage",
+    summary="One passage; the '#' of its id is written %23",
+    responses={200: {"model": wire.StoredPassage}},
+)
+async def passage(request: Request, passage_id: str) -> Response:
+    state = state_of(request)
+    return _json(await state.executor.run(_passage, state.components, passage_id))
+
+
+def _passage(components: Components, passage_id: str) -> bytes:
+    known = components.reader.passages([passage_id]) if _may_be_id(passage_id) else {}
+    if passage_id not in known:
+        raise NotFound("no passage has this id")
+    return convert.stored(known[passage_id]).model_dump_json().encode()
+
+
+def _may_be_id(text: str) -> bool:
+    return len(text) <= 300 and text.isascii() and text.isprintable()

@@ -1,0 +1,42 @@
+"""The one file that names adapters: settings to the library's objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from askem.encoders import load_encoder
+from askem.retrieval.retriever import Retriever
+from askem.stores.embedded import EmbeddedStore
+from askem_retriever.readiness import probes
+from askem_retriever.settings import RetrieverSettings
+from askem_retriever.state import Components
+
+
+@contextmanager
+def open_components(settings: RetrieverSettings) -> Iterator[Components]:
+    """Opens encoder and store, closes them in reverse. Blocks.
+
+    Raises ConfigurationError (a missing model, a data folder that is not usable, EncoderMismatch),
+    BackendUnavailable.
+    """
+    encoder = load_encoder(settings.encoder, threads=settings.encoder_threads)
+    store = EmbeddedStore.open(settings.data_dir, encoder)
+    try:
+        # Not the pool that runs searches: each of them waits for its own encoding.
+        with ThreadPoolExecutor(settings.workers, thread_name_prefix="askem-encode") as encoding:
+            yield Components(
+                retriever=Retriever(
+                    encoder=encoder,
+                    sparse=store.sparse,
+                    dense=store.dense,
+                    reader=store.reader,
+                    executor=encoding,
+                ),
+                reader=store.reader,
+                encoder_id=encoder.encoder_id,
+                probes=probes(encoder, store.reader),
+            )
+    finally:
+        store.close()

@@ -1,0 +1,5 @@
+"""`python -m askem`."""
+
+from askem.cli import main
+
+main()

@@ -1,0 +1,163 @@
+"""A sentence encoder in ONNX, run by onnxruntime on the CPU."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from askem.encoders.windows import split_into_windows
+from askem.errors import ConfigurationError
+from askem.models import Vector
+
+Pooling = Literal["mean", "cls"]
+
+_QUESTION_CACHE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxModel:
+    """Where a model's files are and how its output becomes a vector."""
+
+    name: str
+    model_file: Path
+    tokenizer_file: Path
+    window_tokens: int
+    """Longest input, special tokens included; a longer text is split into several."""
+    pooling: Pooling
+    question_prefix: str = ""
+    passage_prefix: str = ""
+    expected_sha256: dict[str, str] = field(default_factory=dict)
+    """File name to full digest, for models that come as pinned packages."""
+
+
+class OnnxEncoder:
+    """Encodes with batches of one: measured faster than padded batches on the CPU, and a text's
+    vector does not depend on its neighbours. `threads` texts are encoded at a time."""
+
+    def __init__(self, model: OnnxModel, *, threads: int = 1) -> None:
+        """Raises ConfigurationError where a file is missing, altered or not a sentence encoder."""
+        digests = [_checked_digest(model, f) for f in (model.model_file, model.tokenizer_file)]
+        self._model = model
+        self._tokenizer = _load_tokenizer(model.tokenizer_file)
+        self._session = _load_session(model.model_file)
+        self._inputs = [node.name for node in self._session.get_inputs()]
+        unknown = set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}
+        if unknown:
+            raise ConfigurationError(
+                f"{model.model_file}: not a text encoder, it wants {sorted(unknown)}"
+            )
+        self._special = self._tokenizer.num_special_tokens_to_add(False)
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="askem-encode")
+        settings = (model.window_tokens, model.pooling, model.question_prefix, model.passage_prefix)
+        fingerprint = hashlib.sha256(repr((digests, settings)).encode()).hexdigest()
+        self.encoder_id = f"{model.name}@{fingerprint[:16]}"
+        self.dimension = len(self._encode("dimension"))
+        self._cached_question = lru_cache(maxsize=_QUESTION_CACHE)(self._encode_question)
+
+    def encode_question(self, text: str) -> Vector:
+        """Unit vector, shape (dimension,); read-only. A question beyond the window is the
+        normalised mean of its windows."""
+        return self._cached_question(text)
+
+    def encode_passages(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """One array a text, shape (windows, dimension), in the order of `texts`."""
+        prefix = self._model.passage_prefix
+        windows = [self.windows(text, prefix) for text in texts]
+        flat = [prefix + window for pieces in windows for window in pieces]
+        vectors = iter(list(self._pool.map(self._encode, flat)))
+        return [np.vstack([next(vectors) for _ in pieces]) for pieces in windows]
+
+    def windows(self, text: str, prefix: str = "") -> list[str]:
+        """The pieces of a text that are encoded one by one; one piece where it fits."""
+        room = self._model.window_tokens - self._special
+        if prefix:
+            room -= len(self._tokenizer.encode(prefix, add_special_tokens=False).ids)
+        return self._split(text, room)
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+    def _split(self, text: str, room: int) -> list[str]:
+        offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        if len(offsets) <= room:
+            return [text]
+        # A piece cut within a word may tokenise to more tokens than it had there: look again.
+        pieces = split_into_windows(text, offsets, room)
+        return [window for piece in pieces for window in self._split(piece, room)]
+
+    def _encode_question(self, text: str) -> Vector:
+        prefix = self._model.question_prefix
+        parts = [self._encode(prefix + window) for window in self.windows(text, prefix)]
+        vector = parts[0] if len(parts) == 1 else _unit(np.mean(parts, axis=0))
+        vector.flags.writeable = False
+        return vector
+
+    def _encode(self, text: str) -> Vector:
+        ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+        every = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        output = self._session.run(None, {name: every[name] for name in self._inputs})[0]
+        return _unit(_pooled(output, self._model.pooling))
+
+
+def _pooled(output: NDArray[np.float32], pooling: Pooling) -> NDArray[np.float32]:
+    """(1, tokens, dimension) or, where the model pools itself, (1, dimension) to (dimension,)."""
+    if output.ndim == 2:
+        return output[0]
+    states = output[0]
+    pooled: NDArray[np.float32] = states[0] if pooling == "cls" else states.mean(axis=0)
+    return pooled
+
+
+def _unit(vector: NDArray[Any]) -> Vector:
+    norm = float(np.linalg.norm(vector))
+    return np.asarray(vector / norm if norm > 0 else vector, dtype=np.float32)
+
+
+def _load_tokenizer(path: Path) -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(path))
+    # Files ship with the truncation and padding of their training; windows are made here.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _load_session(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    # One thread a text: two intra-op threads are slower than one under load.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(
+            str(path), sess_options=options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # onnxruntime's own exceptions share no public base class
+        raise ConfigurationError(f"{path}: onnxruntime cannot load it ({error})") from error
+
+
+def _checked_digest(model: OnnxModel, path: Path) -> str:
+    if not path.is_file():
+        raise ConfigurationError(f"encoder {model.name}: {path} is missing")
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    expected = model.expected_sha256.get(path.name)
+    if expected is not None and digest != expected:
+        raise ConfigurationError(
+            f"encoder {model.name}: {path} is not the pinned file "
+            f"(sha256 {digest[:12]}, expected {expected[:12]}); reinstall it"
+        )
+    return digest

@@ -1,0 +1,1 @@
+"""HTTP, shared by the services: wire models, client, keys, limits, problems, composition."""

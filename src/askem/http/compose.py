@@ -1,0 +1,122 @@
+"""One app out of services: the same key, limits, problems and health checks for all of them.
+
+Knows no service by name: each is found by its entry point in the group `askem.services`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+
+from askem import __version__
+from askem.errors import ConfigurationError
+from askem.http import health, problems
+from askem.http.health import HEALTHZ, READYZ, Probe, ReadinessBoard
+from askem.http.keys import ApiKeyGuard, fingerprint
+from askem.http.limits import BodyLimit, RequestContext
+from askem.http.openapi import describe
+
+GROUP = "askem.services"
+_OPENAPI = "/openapi.json"
+_log = logging.getLogger("askem.http")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The process that services are composed in; what each of them may need to know of it."""
+
+    data_dir: Path
+    base_url: str
+    """Where the composed app answers, for services that call each other over HTTP."""
+    api_key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a service adds to the app."""
+
+    name: str
+    router: APIRouter
+    open: Callable[[FastAPI], AbstractAsyncContextManager[Sequence[Probe]]]
+    """Opens the service's resources for the life of the app, leaves them in `app.state` under the
+    service's name, and gives its probes."""
+    open_paths: frozenset[str] = frozenset()
+    """Exact paths that need no key."""
+    body_limits: Mapping[str, int] = field(default_factory=dict)
+    """Largest body in bytes, for exact paths that take more or less than the usual 64 KiB."""
+    examples: Mapping[str, Any] = field(default_factory=dict)
+    """Operation id to an example of its answer, for the OpenAPI document."""
+
+
+ServiceFactory = Callable[[Host], Service]
+
+
+def installed_services(host: Host) -> list[Service]:
+    """Every installed service, by name. Raises ConfigurationError when there is none."""
+    found = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    if not found:
+        raise ConfigurationError("no service is installed: pip install askem-retriever")
+    factories: list[ServiceFactory] = [entry.load() for entry in found]
+    return [factory(host) for factory in factories]
+
+
+def build_app(
+    services: Sequence[Service], *, api_keys: Iterable[str], title: str = "Askem"
+) -> FastAPI:
+    """One app that answers for all `services`. Raises ConfigurationError for an unusable key.
+
+    Resources open when the app starts, in the order of `services`, and close in reverse.
+    """
+    keys = list(api_keys)
+    app = FastAPI(
+        title=title,
+        version=__version__,
+        description="Questions to a scientific literature, answered with its passages.",
+        lifespan=_lifespan(services),
+        openapi_url=_OPENAPI,
+        # Their pages would load scripts from a content delivery network.
+        docs_url=None,
+        redoc_url=None,
+        # "/hybrid/" is unknown: a redirect would lose the key or the body with many clients.
+        redirect_slashes=False,
+    )
+    app.include_router(health.router)
+    for service in services:
+        app.include_router(service.router)
+    open_paths = {HEALTHZ, READYZ, _OPENAPI}.union(*(service.open_paths for service in services))
+    limits = {path: size for service in services for path, size in service.body_limits.items()}
+    examples = {name: value for service in services for name, value in service.examples.items()}
+    problems.install(app)
+    app.openapi = describe(app, open_paths, examples)  # type: ignore[method-assign]
+    # The last one added is the outermost.
+    app.add_middleware(BodyLimit, exceptions=limits)
+    app.add_middleware(ApiKeyGuard, keys=keys, open_paths=open_paths)
+    app.add_middleware(RequestContext)
+    # Middleware is built when the app starts; an unusable key must show before.
+    ApiKeyGuard(app, keys=keys, open_paths=open_paths)
+    _log.info("keys in use: %s", ", ".join(map(fingerprint, keys)))
+    return app
+
+
+def _lifespan(
+    services: Sequence[Service],
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            probes: list[Probe] = []
+            for service in services:
+                probes += await stack.enter_async_context(service.open(app))
+            board = app.state.readiness = ReadinessBoard(probes)
+            stack.push_async_callback(asyncio.to_thread, board.close)
+            yield
+
+    return lifespan

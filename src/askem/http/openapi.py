@@ -1,0 +1,105 @@
+"""The OpenAPI document: what FastAPI derives, and the key and problems that hold for all paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from askem.http.keys import HEADER
+from askem.http.problems import MEDIA_TYPE, Problem, title
+
+Document = dict[str, Any]
+
+_EXAMPLES: dict[int, tuple[str, Document]] = {
+    401: ("No valid key.", {"detail": f"Send a valid key in the header {HEADER}."}),
+    404: ("It does not exist.", {"detail": "no paper has the id 'nobody-2020'"}),
+    405: ("The path has other methods; see the header Allow.", {}),
+    408: ("The body did not arrive in time.", {"detail": "The body was not whole after 10 s."}),
+    413: ("The body is too large.", {"detail": "The body may have 65536 bytes at most."}),
+    415: ("The body is not JSON.", {"detail": "Send the body as application/json."}),
+    422: (
+        "The request does not fit.",
+        {
+            "detail": "The request does not fit; see errors.",
+            "errors": [{"field": "top_k", "message": "must be less than or equal to 100"}],
+        },
+    ),
+    503: (
+        "It cannot be answered now; the header Retry-After says when to try again.",
+        {"detail": "The service is busy; try again later."},
+    ),
+}
+
+
+def describe(
+    app: FastAPI, open_paths: Collection[str], examples: Mapping[str, Any]
+) -> Callable[[], Document]:
+    """A replacement for `app.openapi`; the document is made once, when first asked for.
+
+    `examples`: operation id to an example of its answer.
+    """
+    made: list[Document] = []
+
+    def openapi() -> Document:
+        if not made:
+            made.append(_document(app, open_paths, examples))
+        return made[0]
+
+    return openapi
+
+
+def _document(app: FastAPI, open_paths: Collection[str], examples: Mapping[str, Any]) -> Document:
+    document = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes
+    )
+    components = document.setdefault("components", {})
+    components["securitySchemes"] = {"ApiKey": {"type": "apiKey", "in": "header", "name": HEADER}}
+    schemas = components.setdefault("schemas", {})
+    problem_schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(problem_schema.pop("$defs", {}))
+    schemas["Problem"] = problem_schema
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            _complete(operation, path, is_open=path in open_paths)
+            if operation.get("operationId") in examples:
+                # Not given to FastAPI, which would leave out what is null.
+                content = operation["responses"]["200"]["content"]["application/json"]
+                content["example"] = examples[operation["operationId"]]
+    return document
+
+
+def _complete(operation: Document, path: str, *, is_open: bool) -> None:
+    statuses = {405}
+    if not is_open:
+        operation["security"] = [{"ApiKey": []}]
+        statuses |= {401, 503}
+    if "{" in path:
+        statuses.add(404)
+    if "requestBody" in operation:
+        statuses |= {408, 413, 415, 422}
+    if any(parameter["in"] == "query" for parameter in operation.get("parameters", ())):
+        statuses.add(422)
+    # FastAPI's own description of 422 is of a shape that is never sent.
+    operation["responses"].pop("422", None)
+    shared = {str(status): _response(status) for status in statuses}
+    operation["responses"] = dict(sorted({**shared, **operation["responses"]}.items()))
+
+
+def _response(status: int) -> Document:
+    description, fields = _EXAMPLES[status]
+    example = {"type": "about:blank", "title": title(status), "status": status}
+    example |= {**fields, "request_id": "5f0c8f2f5a3b4f0e9a4de8e6d6b6b7a1"}
+    schema = {"$ref": "#/components/schemas/Problem"}
+    response: Document = {
+        "description": description,
+        "content": {MEDIA_TYPE: {"schema": schema, "example": example}},
+    }
+    header = {401: "WWW-Authenticate", 405: "Allow", 503: "Retry-After"}.get(status)
+    if header:
+        response["headers"] = {header: {"schema": {"type": "string"}}}
+    return response

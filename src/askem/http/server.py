@@ -1,0 +1,88 @@
+"""Runs an app with uvicorn: clean start, clean stop."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI
+
+from askem.errors import ConfigurationError
+from askem.http.protocol import PatientProtocol
+
+_GRACE_S = 10
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one. Raises ConfigurationError where it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigurationError(
+            f"cannot listen on {host}:{port}: {reason}; choose another with --port or --host"
+        ) from None
+
+
+def configuration(
+    app: FastAPI, protocol: type[PatientProtocol] = PatientProtocol
+) -> uvicorn.Config:
+    """How every app of ours is served."""
+    return uvicorn.Config(
+        app,
+        loop="uvloop" if sys.platform != "win32" else "asyncio",
+        http=protocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+
+
+def serve_until_stopped(
+    app: FastAPI, listener: socket.socket, *, started: Callable[[], None] = lambda: None
+) -> bool:
+    """Serves until SIGINT or SIGTERM, then finishes running requests, 10 s at most.
+
+    `started` is called once requests are answered. False when the app could not start.
+    """
+    server = _Server(configuration(app), started)
+    # uvicorn raises the signal again when it is done; by then nothing is left to stop.
+    before = {
+        number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        server.run(sockets=[listener])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return server.started
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+
+def configure_logging(level: int = logging.INFO) -> None:
+    """Log lines to standard error; those of requests are JSON already."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    access = logging.StreamHandler()
+    access.setFormatter(logging.Formatter("%(message)s"))
+    logging.basicConfig(level=level, handlers=[handler])
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    access_log = logging.getLogger("askem.access")
+    access_log.handlers, access_log.propagate = [access], False

@@ -1,0 +1,105 @@
+"""Finding the files of a folder and what each of them is."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from askem.errors import InvalidInput
+from askem.models import COSMOS_OBJECT_ID_PATTERN, PAPER_ID_PATTERN, DocType, SourceKey
+
+MAX_FILE_BYTES = 10 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file and the source it holds; `problem` says why it cannot be one."""
+
+    path: Path
+    key: SourceKey
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    sources: list[SourceFile]
+    passed_over: list[tuple[Path, str]]
+    """Files that are not of this kind, and why: figures beside papers, other endings."""
+
+
+def list_sources(folder: Path, doc_type: DocType) -> Listing:
+    """The `<paper-id>.txt` (paragraph) or `<paper-id>.<cosmos_object_id>.txt` (figure) files of
+    a folder, by name; subfolders are not entered. Raises InvalidInput for an unusable folder."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        raise InvalidInput("input-dir", f"cannot read {folder} ({error.strerror})") from error
+    files = [folder / name for name in names if not name.startswith(".")]
+    stems = {path.stem for path in files if path.suffix == ".txt"}
+    listing = Listing([], [])
+    for path in files:
+        reason = _other_kind(path, doc_type, stems)
+        if reason:
+            listing.passed_over.append((path, reason))
+        else:
+            listing.sources.append(_source(path, doc_type))
+    return listing
+
+
+def _other_kind(path: Path, doc_type: DocType, stems: set[str]) -> str | None:
+    if path.is_dir():
+        return "a folder; subfolders are not entered"
+    if path.suffix != ".txt":
+        return "not a .txt file"
+    paper, dot, _ = path.stem.rpartition(".")
+    if doc_type == "figure" and not dot:
+        return "a paper; load it with --doc-type paragraph"
+    if doc_type == "paragraph" and any(paper_of in stems for paper_of in _prefixes(path.stem)):
+        return "a figure of a paper beside it; load it with --doc-type figure"
+    return None
+
+
+def _prefixes(stem: str) -> Iterator[str]:
+    """What the paper id would be if the file were a figure."""
+    paper, dot, _ = stem.rpartition(".")
+    if dot:
+        yield paper
+
+
+def _source(path: Path, doc_type: DocType) -> SourceFile:
+    paper_id, object_id = path.stem, ""
+    if doc_type == "figure":
+        paper_id, _, object_id = path.stem.rpartition(".")
+    key = SourceKey(paper_id, doc_type, object_id)
+    return SourceFile(path, key, id_problem(key) or _file_problem(path))
+
+
+def id_problem(key: SourceKey) -> str | None:
+    """Why a key's ids cannot be used; None where they can."""
+    if not re.fullmatch(PAPER_ID_PATTERN, key.paper_id):
+        return (
+            f"paper id {key.paper_id!r}: 1 to 128 letters, digits, '.', '_' or '-', "
+            "the first a letter or digit"
+        )
+    if key.doc_type == "figure" and not re.fullmatch(
+        COSMOS_OBJECT_ID_PATTERN, key.cosmos_object_id
+    ):
+        return (
+            f"cosmos_object_id {key.cosmos_object_id!r}: 1 to 128 letters, digits, '_' or '-', "
+            "the first a letter or digit"
+        )
+    return None
+
+
+def _file_problem(path: Path) -> str | None:
+    if path.is_symlink():
+        return "a symbolic link; links are not followed"
+    if not path.is_file():
+        return "not a regular file"
+    size = path.stat().st_size
+    if size > MAX_FILE_BYTES:
+        return f"{size:,} bytes; at most {MAX_FILE_BYTES:,} are read"
+    return None

@@ -1,0 +1,270 @@
+"""The way of a paper: text, passages, vectors, both stores, read back, `complete`.
+
+Running again is always safe: what is complete is skipped, what was left half done is done again
+under the same ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+
+from askem.ingestion.receipts import Receipt
+from askem.models import Passage, SourceKey
+from askem.ports import EncodedSource, Encoder, Ledger, LedgerEntry, PassageWriter
+from askem.text.analysis import tokens
+from askem.text.decoding import Decoded, decode
+from askem.text.preprocessing import Preprocessor
+from askem.text.terms import term_counts
+
+BATCH_PASSAGES = 256
+"""Sources are stored together until they hold this many passages: a sync costs the same for one
+passage as for many."""
+
+MAX_TERMS_PER_PASSAGE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInput:
+    """A source as it comes in; `problem` makes it fail with that reason."""
+
+    key: SourceKey
+    data: bytes
+    topics: tuple[str, ...]
+    name: str = ""
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A source that is to be stored."""
+
+    source: SourceInput
+    entry: LedgerEntry
+    texts: list[str]
+    repairs: dict[str, int]
+
+
+class IngestPipeline:
+    """Not thread-safe; several may run at once, in any process, over the same stores."""
+
+    def __init__(
+        self,
+        *,
+        encoder: Encoder,
+        writer: PassageWriter,
+        ledger: Ledger,
+        preprocessor: Preprocessor,
+    ) -> None:
+        self._encoder = encoder
+        self._writer = writer
+        self._ledger = ledger
+        self._preprocessor = preprocessor
+
+    def ingest(self, sources: Iterable[SourceInput]) -> Iterator[Receipt]:
+        """A receipt a source, in the order in which they are done with.
+
+        One source's failure does not stop the others. Raises BackendUnavailable or
+        ConfigurationError where no source could be stored.
+        """
+        batch: list[_Prepared] = []
+        waiting = 0
+        for source in sources:
+            outcome = self._prepare(source)
+            if isinstance(outcome, Receipt):
+                yield outcome
+                continue
+            batch.append(outcome)
+            waiting += len(outcome.texts)
+            if waiting >= BATCH_PASSAGES:
+                yield from self._store(batch)
+                batch, waiting = [], 0
+        if batch:
+            yield from self._store(batch)
+
+    def delete(self, paper_id: str) -> int:
+        """Removes all sources of a paper from stores and ledger; returns how many there were."""
+        with self._writer.exclusive():
+            keys = [entry.key for entry in self._ledger.entries(paper_id)]
+            # The ledger last: a crash in between leaves an entry to delete by.
+            self._writer.delete(keys)
+            self._ledger.forget(keys)
+        return len(keys)
+
+    def _prepare(self, source: SourceInput) -> _Prepared | Receipt:
+        if source.problem is not None:
+            return _receipt(source, "failed", reason=source.problem)
+        content_hash = hashlib.sha256(source.data).hexdigest()
+        known = self._ledger.get(source.key)
+        entry = self._wanted(source, content_hash, known)
+        if known is not None and _same(known, entry):
+            if known.error is not None:
+                # A newer version failed and was taken back.
+                self._ledger.record([replace(known, error=None)])
+            return _unchanged(source, known)
+        decoded = decode(source.data)
+        try:
+            texts = self._preprocessor(decoded.text)
+        except Exception as error:  # a preprocessor is a plug-in: whatever it raises is this file's
+            return self._failed(source, entry, known, f"{type(error).__name__}: {error}", decoded)
+        if not texts:
+            return self._failed(source, entry, known, "no text left after preprocessing", decoded)
+        return _Prepared(source, replace(entry, passages=len(texts)), texts, decoded.repairs)
+
+    def _wanted(
+        self, source: SourceInput, content_hash: str, known: LedgerEntry | None
+    ) -> LedgerEntry:
+        """The entry as it will stand: topics add up over runs, so that loading a folder under a
+        second topic does not take the first away."""
+        earlier = known.topics if known is not None and known.state != "failed" else ()
+        return LedgerEntry(
+            key=source.key,
+            state="pending",
+            content_hash=content_hash,
+            preprocessor_id=self._preprocessor.preprocessor_id,
+            encoder_id=self._encoder.encoder_id,
+            topics=tuple(sorted({*earlier, *source.topics})),
+            passages=0,
+            windows=0,
+            updated_at=_now(),
+        )
+
+    def _failed(
+        self,
+        source: SourceInput,
+        entry: LedgerEntry,
+        known: LedgerEntry | None,
+        reason: str,
+        decoded: Decoded,
+    ) -> Receipt:
+        """Records the failure; a version stored earlier goes on being served."""
+        if known is not None and known.state == "complete":
+            self._ledger.record([replace(known, error=reason)])
+        else:
+            self._ledger.record([replace(entry, state="failed", error=reason)])
+        return _receipt(source, "failed", reason=reason, repairs=decoded.repairs)
+
+    def _store(self, batch: list[_Prepared]) -> Iterator[Receipt]:
+        encoded = self._encode(batch)
+        receipts: list[Receipt] = []
+        with self._writer.exclusive():
+            todo: list[tuple[_Prepared, EncodedSource, bool]] = []
+            for prepared, source in zip(batch, encoded, strict=True):
+                # Another ingest may have stored the same file while this one encoded it.
+                known = self._ledger.get(prepared.source.key)
+                if known is not None and _same(known, prepared.entry):
+                    receipts.append(_unchanged(prepared.source, known))
+                else:
+                    existed = known is not None and known.state == "complete"
+                    todo.append((prepared, source, existed))
+            receipts += self._commit(todo)
+        yield from receipts
+
+    def _commit(self, todo: list[tuple[_Prepared, EncodedSource, bool]]) -> list[Receipt]:
+        entries = [
+            replace(prepared.entry, windows=sum(map(len, source.vectors)))
+            for prepared, source, _ in todo
+        ]
+        self._ledger.record(entries)
+        self._writer.replace([source for _, source, _ in todo])
+        counts = self._writer.counts([source.key for _, source, _ in todo])
+        receipts, outcome = [], []
+        for (prepared, source, existed), entry, count in zip(todo, entries, counts, strict=True):
+            wanted = len(source.passages)
+            if count.sparse == count.dense == wanted:
+                outcome.append(replace(entry, state="complete"))
+                status, reason = ("replaced" if existed else "created"), None
+            else:
+                reason = (
+                    f"{wanted} passages were written, but the sparse index holds {count.sparse} "
+                    f"and the dense one {count.dense}; run `askem verify`"
+                )
+                outcome.append(replace(entry, error=reason))
+                status = "failed"
+            receipts.append(
+                _receipt(
+                    prepared.source,
+                    status,
+                    reason=reason,
+                    repairs=prepared.repairs,
+                    passages=wanted,
+                    split_passages=sum(len(array) > 1 for array in source.vectors),
+                )
+            )
+        self._ledger.record(outcome)
+        return receipts
+
+    def _encode(self, batch: list[_Prepared]) -> list[EncodedSource]:
+        """All texts of the batch at once, so that every encoding thread stays busy."""
+        vectors = iter(
+            self._encoder.encode_passages([text for prepared in batch for text in prepared.texts])
+        )
+        encoded = []
+        for prepared in batch:
+            entry = prepared.entry
+            passages = tuple(_passage(entry, i, text) for i, text in enumerate(prepared.texts))
+            encoded.append(
+                EncodedSource(
+                    key=entry.key,
+                    content_hash=entry.content_hash,
+                    preprocessor_id=entry.preprocessor_id,
+                    topics=entry.topics,
+                    passages=passages,
+                    tokens=tuple(tuple(tokens(text)) for text in prepared.texts),
+                    vectors=tuple(next(vectors) for _ in prepared.texts),
+                )
+            )
+        return encoded
+
+
+def _passage(entry: LedgerEntry, order: int, text: str) -> Passage:
+    terms = tuple(term for term, _ in term_counts(text)[:MAX_TERMS_PER_PASSAGE])
+    return Passage(
+        passage_id=entry.key.passage_id(order),
+        paper_id=entry.key.paper_id,
+        doc_type=entry.key.doc_type,
+        preprocessor_id=entry.preprocessor_id,
+        order=order,
+        text=text,
+        topics=entry.topics,
+        cosmos_object_id=entry.key.cosmos_object_id or None,
+        paragraph_terms=terms,
+    )
+
+
+def _same(known: LedgerEntry, wanted: LedgerEntry) -> bool:
+    """Whether what is stored is what is wanted, so that nothing need be written."""
+    return (
+        known.state == "complete"
+        and known.content_hash == wanted.content_hash
+        and known.preprocessor_id == wanted.preprocessor_id
+        and known.encoder_id == wanted.encoder_id
+        and set(wanted.topics) <= set(known.topics)
+    )
+
+
+def _unchanged(source: SourceInput, known: LedgerEntry) -> Receipt:
+    return replace(
+        _receipt(source, "unchanged", passages=known.passages), topics=known.topics
+    )
+
+
+def _receipt(source: SourceInput, status: str, **more: object) -> Receipt:
+    return Receipt(
+        paper_id=source.key.paper_id,
+        doc_type=source.key.doc_type,
+        cosmos_object_id=source.key.cosmos_object_id or None,
+        status=status,  # type: ignore[arg-type]
+        source=source.name,
+        topics=source.topics,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+

@@ -1,0 +1,198 @@
+"""The field's nouns, as immutable values shared by every layer. No I/O, no third-party types
+but numpy arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""One embedding, shape (dimension,)."""
+
+DocType = Literal["paragraph", "figure"]
+DOC_TYPES: tuple[DocType, ...] = ("paragraph", "figure")
+
+Ranking = Literal["proximity", "blend", "rrf", "distance"]
+RANKINGS: tuple[Ranking, ...] = ("proximity", "blend", "rrf", "distance")
+
+PAPER_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
+COSMOS_OBJECT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$"
+TOPIC_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SourceKey:
+    """One file of a paper: its paragraphs, or one figure. The unit of ingest and of the ledger."""
+
+    paper_id: str
+    doc_type: DocType
+    cosmos_object_id: str = ""
+
+    def passage_id(self, order: int) -> str:
+        """The deterministic id of the passage at `order` (from 0) of this source.
+
+        `paper#p3` for paragraphs, `paper#fig-<object>.0` for figures; '#' cannot occur in a paper
+        id, so two sources never share a passage id.
+        """
+        if self.doc_type == "paragraph":
+            return f"{self.paper_id}#p{order}"
+        return f"{self.paper_id}#fig-{self.cosmos_object_id}.{order}"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A paragraph or a figure text: what is searched and returned."""
+
+    passage_id: str
+    paper_id: str
+    doc_type: DocType
+    preprocessor_id: str
+    order: int
+    """Position within its source, from 0."""
+    text: str
+    topics: tuple[str, ...] = ()
+    cosmos_object_id: str | None = None
+    paragraph_terms: tuple[str, ...] = ()
+    """Words with more than one capital letter, most frequent first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which passages may be returned; the same on both legs. Empty means everything.
+
+    Different fields are combined with AND, the values within one field with OR. Values match
+    whole and exactly. `topic` is canonical (aliases are resolved at the boundary).
+    """
+
+    topic: str | None = None
+    doc_type: DocType | None = None
+    preprocessor_id: str | None = None
+    paragraph_terms: tuple[str, ...] = ()
+    paper_ids: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """Concepts that pull the question's vector towards or away from them; weights 0..1."""
+
+    move_to: str | None = None
+    move_to_weight: float = 0.0
+    move_away_from: str | None = None
+    move_away_from_weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One search request, checked and canonical."""
+
+    text: str
+    top_k: int = 5
+    filters: Filters = Filters()
+    steering: Steering = Steering()
+    max_distance: float | None = None
+    """Largest cosine distance (0..2, inclusive) a hit may have; None: no cut."""
+    screening_top_k: int = 100
+    ranking: Ranking = "proximity"
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What the sparse leg found: n passages, best first, and where the question's terms stand.
+
+    The last three arrays are parallel, one entry a term occurrence, sorted by (row, position):
+    `hit_rows` indexes `passage_ids`, `hit_positions` counts content tokens from 0, `hit_terms`
+    indexes the terms that were asked for.
+    """
+
+    passage_ids: list[str]
+    bm25: NDArray[np.float64]
+    """Shape (n,), higher is better."""
+    idf: NDArray[np.float64]
+    """Shape (terms,): idf of each term asked for, computed for unknown terms too (df = 0)."""
+    document_frequency: NDArray[np.int64]
+    """Shape (terms,): how many passages of the whole corpus hold the term."""
+    hit_rows: NDArray[np.int32]
+    hit_positions: NDArray[np.int32]
+    hit_terms: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class DenseHits:
+    """What the dense leg found, nearest first; `distances` has shape (n,), cosine, 0..2."""
+
+    passage_ids: list[str]
+    distances: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One passage of an answer, with each leg's own figures."""
+
+    passage: Passage
+    score: float
+    """The ranking's score: higher is better; comparable within one ranking only."""
+    distance: float
+    """True cosine distance to the (steered) question, 0..2: lower is better."""
+    bm25: float | None = None
+    """None where the sparse leg was not asked (`/vector`) or did not reach the passage."""
+    sparse_rank: int | None = None
+    """Rank in the sparse leg, from 1."""
+    dense_rank: int | None = None
+    """Rank by distance among the passages that the dense leg compared, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first, and what was done to find them."""
+
+    hits: list[Hit]
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    """Wall time per stage in milliseconds; stages may overlap."""
+    screened: int | None = None
+    """How many passages the sparse leg handed on; None when it was not asked."""
+    terms: tuple[str, ...] = ()
+    """The question's content terms, as analysed."""
+    unknown_terms: tuple[str, ...] = ()
+    """Those of `terms` that occur nowhere in the corpus."""
+    score_scale: float | None = None
+    """T, the question's idf mass: the scale of the `proximity` ranking. None on `/vector`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSnapshot:
+    """What the corpus held when a question was answered."""
+
+    papers: int
+    passages: int
+    digest: str
+    """Hex digest of every source's key, content hash, preprocessor and topics, in any order."""
+    encoder_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCount:
+    topic: str
+    papers: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSummary:
+    """A paper as the stores hold it."""
+
+    paper_id: str
+    topics: tuple[str, ...]
+    paragraphs: int
+    """Passages with doc_type paragraph."""
+    figures: int
+    """Passages with doc_type figure."""
+    preprocessor_ids: tuple[str, ...]
+    updated_at: str
+    """UTC, ISO 8601."""

@@ -1,0 +1,60 @@
+"""Settings that every service shares, read from the environment as `ASKEM_*` or from `.env`."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from askem.errors import InvalidInput
+from askem.models import TOPIC_PATTERN
+
+
+def cpu_count() -> int:
+    """Cores this process may use, at least 1."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class CommonSettings(BaseSettings):
+    """Typed and bounded; a wrong value stops the start with its name."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="ASKEM_", env_file=".env", frozen=True, extra="ignore", env_ignore_empty=True
+    )
+
+    data_dir: Path = Path("data")
+    encoder: str = "minilm-int8"
+    """`minilm-int8`, or the path of a folder with a sentence encoder in ONNX."""
+    encoder_threads: Annotated[int, Field(ge=1, le=64)] = Field(default_factory=cpu_count)
+    """How many texts are encoded at a time."""
+    stores: Literal["embedded"] = "embedded"
+    topic_aliases: dict[str, str] = Field(
+        default_factory=lambda: {"covid": "covid-19", "xdd-covid-19": "covid-19"}
+    )
+    """Other name to canonical topic; the case of names does not matter."""
+
+    @field_validator("topic_aliases")
+    @classmethod
+    def _canonical(cls, aliases: dict[str, str]) -> dict[str, str]:
+        lowered = {alias.lower(): topic.lower() for alias, topic in aliases.items()}
+        for alias, topic in lowered.items():
+            if topic in lowered:
+                raise ValueError(f"{alias!r} leads to {topic!r}, which is itself an alias")
+            if not re.fullmatch(TOPIC_PATTERN, topic):
+                raise ValueError(f"{topic!r} cannot be a topic: it must match {TOPIC_PATTERN}")
+        return lowered
+
+    def canonical_topic(self, topic: str) -> str:
+        """The topic that `topic` names: lower case, aliases resolved. Raises InvalidInput."""
+        lowered = topic.lower()
+        if not re.fullmatch(TOPIC_PATTERN, lowered):
+            raise InvalidInput(
+                "topic",
+                f"{topic!r} cannot be a topic: 1 to 64 letters, digits, '.', '_' or '-', "
+                "the first a letter or digit",
+            )
+        return self.topic_aliases.get(lowered, lowered)

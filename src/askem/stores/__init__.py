@@ -1,0 +1,1 @@
+"""Where passages and vectors are kept: adapters behind the ports."""

@@ -1,0 +1,1 @@
+"""Fakes of the ports and contract suites, shipped so that others can test against them."""

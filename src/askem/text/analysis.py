@@ -1,0 +1,76 @@
+"""The one analyzer of both legs: text to index terms.
+
+Tokens are runs of word characters, lower-cased, accents folded, stemmed by Snowball English.
+Stop words (Lucene's, and question words, auxiliaries, pronouns, common prepositions and adverbs)
+and one-character tokens are dropped from passages as from questions: distances between terms then
+count content words alone, which ranks better (`docs/ranking.md`).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+
+import Stemmer
+
+ANALYZER_ID = "english-v1"
+
+_WORD = re.compile(r"\w+")
+MAX_TERMS = 128
+"""Most distinct terms of a question that are looked up; the rest is ignored."""
+
+# Lucene's EnglishAnalyzer.ENGLISH_STOP_WORDS_SET.
+LUCENE_STOP_WORDS = frozenset(
+    """a an and are as at be but by for if in into is it no not of on or such that the their then
+    there these they this to was will with""".split()
+)
+
+STOP_WORDS = LUCENE_STOP_WORDS | frozenset(
+    """what which who whom whose when where why how
+    am been being do does did doing done has have had having can could may might must shall should
+    would ought
+    i me my mine we us our ours you your yours he him his she her hers its them theirs itself
+    themselves those
+    about above across after against along among around before behind below between beyond during
+    from off onto out over per since than through toward towards under until upon via within
+    without
+    also any each ever however just many more most much only other please same some so still tell
+    too very yet""".split()
+)
+
+_local = threading.local()
+
+
+def tokens(text: str) -> list[str]:
+    """Index terms of a text, in order, with repeats."""
+    return [_stem(w) for w in _words(text) if len(w) > 1 and w not in STOP_WORDS]
+
+
+def question_terms(question: str) -> list[str]:
+    """The distinct terms of a question, in the order of their first occurrence, at most 128.
+
+    Empty for a question without content words ("what is it?").
+    """
+    return list(dict.fromkeys(tokens(question)))[:MAX_TERMS]
+
+
+def _words(text: str) -> list[str]:
+    lowered = text.lower()
+    return _WORD.findall(lowered if lowered.isascii() else _fold(lowered))
+
+
+def _fold(text: str) -> str:
+    """Accents off: é becomes e; letters without a decomposition stay."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+@lru_cache(maxsize=200_000)
+def _stem(word: str) -> str:
+    # A Snowball stemmer holds state while it works: one for each thread.
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:
+        stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
+    return str(stemmer.stemWord(word))
