@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
 import shutil
 import sys
 import textwrap
@@ -54,12 +55,11 @@ def serve(
         url = _url(host, listener.getsockname()[1])
         home = Host(data_dir=data_dir, base_url=url, api_key=key.value)
         app = build_app(installed_services(home), api_keys=[key.value])
+        # A terminal has one reader, and a new key has to be seen once; logs are read by many.
+        reveal = show_key or key.created or sys.stdout.isatty()
+        server.serve_until_stopped(app, listener, started=lambda: _greet(url, key, reveal))
     except AskemError as error:
         raise click.ClickException(str(error)) from None
-    # A terminal has one reader, and a new key has to be seen once; logs are read by many.
-    reveal = show_key or key.created or sys.stdout.isatty()
-    if not server.serve_until_stopped(app, listener, started=lambda: _greet(url, key, reveal)):
-        raise click.ClickException("the service could not start; the log above says why")
     click.echo("Stopped.")
 
 
@@ -79,7 +79,7 @@ def _greet(url: str, key: LocalKey, reveal: bool) -> None:
     if reveal:
         click.echo(f"  {key.value}\nTry:")
         click.echo(
-            f"  curl -s {url}/hybrid -H 'Api-Key: {key.value}' "
+            f"  curl -s {url}/hybrid -H {shlex.quote(f'Api-Key: {key.value}')} "
             f"-H 'Content-Type: application/json' -d '{_EXAMPLE}'"
         )
     sys.stdout.flush()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from askem.errors import NotFound
 from askem.http import wire
 from askem.http.body import body_schema, read_body
-from askem.http.fields import PaperId, TopicName
+from askem.http.fields import PaperId, TopicName, WholeNumber
 from askem.models import Question
 from askem_retriever import convert, examples
 from askem_retriever.state import Components, state_of
@@ -18,15 +18,8 @@ from askem_retriever.state import Components, state_of
 router = APIRouter(tags=["retriever"])
 
 
-def _whole_number(value: Any) -> Any:
-    # pydantic would take " 5 ", "+5", "5_0" and "5.0" as well.
-    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
-        raise ValueError("must be a whole number")
-    return value
-
-
-_Limit = Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=1000)]
-_Offset = Annotated[int, BeforeValidator(_whole_number), Field(ge=0, le=1_000_000)]
+_Limit = Annotated[int, WholeNumber(1, 1000, text=True)]
+_Offset = Annotated[int, WholeNumber(0, 1_000_000, text=True)]
 
 
 class PapersQuery(BaseModel):

@@ -42,8 +42,6 @@ class RetrieverSettings(BaseSettings):
     )
     """Other name to canonical topic; the case of names does not matter."""
     encoder: str = "minilm-int8"
-    encoder_threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """Threads of one encoder call; `workers` calls may run at once."""
     stores: Literal["embedded"] = "embedded"
 
     @field_validator("topic_aliases")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 from askem.encoders import load_encoder
 from askem.retrieval.retriever import Retriever
@@ -21,22 +21,23 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
     Raises ConfigurationError (a missing model, a data folder that is not usable, EncoderMismatch),
     BackendUnavailable.
     """
-    encoder = load_encoder(settings.encoder, threads=settings.encoder_threads)
-    store = EmbeddedStore.open(settings.data_dir, encoder)
-    try:
+    with ExitStack() as stack:
+        # Questions are encoded one by one, in the threads that ask.
+        encoder = stack.enter_context(closing(load_encoder(settings.encoder, threads=1)))
+        store = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder, read_only=True))
         # Not the pool that runs searches: each of them waits for its own encoding.
-        with ThreadPoolExecutor(settings.workers, thread_name_prefix="askem-encode") as encoding:
-            yield Components(
-                retriever=Retriever(
-                    encoder=encoder,
-                    sparse=store.sparse,
-                    dense=store.dense,
-                    reader=store.reader,
-                    executor=encoding,
-                ),
+        encoding = stack.enter_context(
+            ThreadPoolExecutor(settings.workers, thread_name_prefix="askem-question")
+        )
+        yield Components(
+            retriever=Retriever(
+                encoder=encoder,
+                sparse=store.sparse,
+                dense=store.dense,
                 reader=store.reader,
-                encoder_id=encoder.encoder_id,
-                probes=probes(encoder, store.reader),
-            )
-    finally:
-        store.close()
+                executor=encoding,
+            ),
+            reader=store.reader,
+            encoder_id=encoder.encoder_id,
+            probes=probes(encoder, store.reader),
+        )

@@ -115,11 +115,10 @@ class OnnxEncoder:
 
 def _pooled(output: NDArray[np.float32], pooling: Pooling) -> NDArray[np.float32]:
     """(1, tokens, dimension) or, where the model pools itself, (1, dimension) to (dimension,)."""
-    if output.ndim == 2:
-        return output[0]
-    states = output[0]
-    pooled: NDArray[np.float32] = states[0] if pooling == "cls" else states.mean(axis=0)
-    return pooled
+    states = np.asarray(output[0], dtype=np.float32)
+    if states.ndim == 1:
+        return states
+    return np.asarray(states[0] if pooling == "cls" else states.mean(axis=0))
 
 
 def _unit(vector: NDArray[Any]) -> Vector:

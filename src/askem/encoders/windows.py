@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from itertools import pairwise
 
 from askem.text.sentences import sentence_spans
 
@@ -35,7 +36,7 @@ def _contiguous(spans: list[tuple[int, int]], length: int) -> list[tuple[int, in
     if not spans:
         return [(0, length)]
     edges = [0, *(begin for begin, _ in spans[1:]), length]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(pairwise(edges))
 
 
 def _token_counter(starts: list[int]) -> Callable[[int, int], int]:
@@ -47,4 +48,4 @@ def _cut(begin: int, end: int, starts: list[int], limit: int) -> list[tuple[int,
     first, last = bisect_left(starts, begin), bisect_left(starts, end)
     cuts = [starts[i] for i in range(first + limit, last, limit)]
     edges = [begin, *cuts, end]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(pairwise(edges))

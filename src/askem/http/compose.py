@@ -17,7 +17,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 
 from askem import __version__
-from askem.errors import ConfigurationError
+from askem.errors import AskemError, ConfigurationError
 from askem.http import health, problems
 from askem.http.health import HEALTHZ, READYZ, Probe, ReadinessBoard
 from askem.http.keys import ApiKeyGuard, fingerprint
@@ -114,7 +114,12 @@ def _lifespan(
         async with AsyncExitStack() as stack:
             probes: list[Probe] = []
             for service in services:
-                probes += await stack.enter_async_context(service.open(app))
+                try:
+                    probes += await stack.enter_async_context(service.open(app))
+                except AskemError as error:
+                    # Servers turn what happens here into text; the message is for a person.
+                    app.state.start_error = error
+                    raise
             board = app.state.readiness = ReadinessBoard(probes)
             stack.push_async_callback(asyncio.to_thread, board.close)
             yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -11,19 +11,21 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     StringConstraints,
     ValidationError,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, ErrorDetails, from_json
+from pydantic_core import CoreSchema, core_schema, from_json
 
 from askem.models import PAPER_ID_PATTERN, TOPIC_PATTERN
 
 MAX_REPORTED = 20
 """Most field errors that one answer lists."""
 _MAX_NAME = 100
+_MAX_DIGITS = 100
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -56,9 +58,9 @@ class _Nullable:
     """Says in the JSON schema what `RequestModel` does: null is the same as absent."""
 
     def __get_pydantic_json_schema__(
-        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        schema = handler(core_schema)
+        schema = handler(core)
         options = schema.get("anyOf", [schema])
         if {"type": "null"} in options:
             return schema
@@ -77,6 +79,37 @@ Text = Annotated[
 ]
 PreprocessorId = Annotated[str, Field(min_length=1, max_length=128), Clean]
 Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class WholeNumber:
+    """An integer from `low` to `high`. 5.0 is 5, as in JSON Schema; true and "5" are not.
+
+    With `text`, decimal digits are taken too, and nothing else that int() would read: for query
+    parameters, which are text.
+    """
+
+    def __init__(self, low: int, high: int, *, text: bool = False) -> None:
+        self._low, self._high, self._text = low, high, text
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        number = core_schema.int_schema(ge=self._low, le=self._high, strict=True)
+        return core_schema.no_info_before_validator_function(self._read, number)
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"type": "integer", "minimum": self._low, "maximum": self._high}
+
+    def _read(self, value: object) -> object:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if self._text and isinstance(value, str):
+            if not (value.isascii() and value.isdigit() and len(value) < _MAX_DIGITS):
+                raise ValueError("must be a whole number within the range")
+            return int(value)
+        return value
 
 
 class RequestModel(BaseModel):
@@ -133,7 +166,7 @@ def _parse_what_json_allows(body: bytes, reason: str) -> Any:
 
 def _int_or_infinity(digits: str) -> int | float:
     # No field takes numbers of this length; int() would refuse or be slow.
-    return int(digits) if len(digits) < 100 else float("inf")
+    return int(digits) if len(digits) < _MAX_DIGITS else float("inf")
 
 
 def _broken_strings(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[str, str]]:
@@ -172,13 +205,13 @@ _MESSAGES = {
 }
 
 
-def readable(errors: Sequence[ErrorDetails]) -> list[tuple[str, str]]:
+def readable(errors: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """pydantic's errors as (field, message), at most 20; values sent are never echoed."""
     return [(field_name(error["loc"]), _message(error)) for error in errors[:MAX_REPORTED]]
 
 
-def _message(error: ErrorDetails) -> str:
+def _message(error: Mapping[str, Any]) -> str:
     template = _MESSAGES.get(error["type"])
     if template is None:
-        return error["msg"].replace("Input should", "must", 1)
+        return str(error["msg"]).replace("Input should", "must", 1)
     return template.format(**error.get("ctx", {}))

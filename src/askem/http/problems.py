@@ -11,7 +11,6 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
-from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
 from askem.errors import AskemError, BackendUnavailable, InvalidInput, NotFound, Overloaded
@@ -114,7 +113,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def validation_error(request: Request, error: RequestValidationError) -> Response:
         # The first step says where the value stood (query, path); callers know names only.
-        details: list[ErrorDetails] = [{**e, "loc": tuple(e["loc"][1:])} for e in error.errors()]
+        details = [{**e, "loc": tuple(e["loc"][1:])} for e in error.errors()]
         return unprocessable(request.scope, readable(details))
 
     @app.exception_handler(HTTPException)

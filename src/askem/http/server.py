@@ -11,7 +11,7 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 
-from askem.errors import ConfigurationError
+from askem.errors import AskemError, ConfigurationError
 from askem.http.protocol import PatientProtocol
 
 _GRACE_S = 10
@@ -47,22 +47,30 @@ def configuration(
 
 def serve_until_stopped(
     app: FastAPI, listener: socket.socket, *, started: Callable[[], None] = lambda: None
-) -> bool:
+) -> None:
     """Serves until SIGINT or SIGTERM, then finishes running requests, 10 s at most.
 
-    `started` is called once requests are answered. False when the app could not start.
+    `started` is called once requests are answered. Raises AskemError when the app cannot start.
     """
     server = _Server(configuration(app), started)
     # uvicorn raises the signal again when it is done; by then nothing is left to stop.
-    before = {
-        number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda *_: None) for number in signals}
+    # An error of ours is raised below; its traceback would only hide it.
+    logging.getLogger("uvicorn.error").addFilter(lambda _: _start_error(app) is None)
     try:
         server.run(sockets=[listener])
+    except SystemExit:
+        reason = _start_error(app) or ConfigurationError("it could not start: see the log above")
+        raise reason from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return server.started
+
+
+def _start_error(app: FastAPI) -> AskemError | None:
+    error: AskemError | None = getattr(app.state, "start_error", None)
+    return error
 
 
 class _Server(uvicorn.Server):

@@ -36,6 +36,7 @@ from askem.http.fields import (
     Text,
     TopicName,
     Weight,
+    WholeNumber,
 )
 from askem.models import DocType, Ranking
 
@@ -100,7 +101,10 @@ class VectorRequest(RequestModel):
 
     question: Annotated[Text, Field(description="1 to 4,000 characters after stripping.")]
     top_k: Annotated[
-        int, Field(ge=1, le=100, description="How many passages to return at most."), NULLABLE
+        int,
+        WholeNumber(1, 100),
+        Field(description="How many passages to return at most."),
+        NULLABLE,
     ] = 5
     distance: Annotated[
         float | None,
@@ -164,7 +168,8 @@ class HybridRequest(VectorRequest):
 
     screening_top_k: Annotated[
         int,
-        Field(ge=1, le=10_000, description="How many passages the keyword screening hands on."),
+        WholeNumber(1, 10_000),
+        Field(description="How many passages the keyword screening hands on."),
         NULLABLE,
     ] = DEFAULT_SCREENING_TOP_K
     ranking: Annotated[

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,10 +32,9 @@ def list_sources(folder: Path, doc_type: DocType) -> Listing:
     """The `<paper-id>.txt` (paragraph) or `<paper-id>.<cosmos_object_id>.txt` (figure) files of
     a folder, by name; subfolders are not entered. Raises InvalidInput for an unusable folder."""
     try:
-        names = sorted(os.listdir(folder))
+        files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise InvalidInput("input-dir", f"cannot read {folder} ({error.strerror})") from error
-    files = [folder / name for name in names if not name.startswith(".")]
     stems = {path.stem for path in files if path.suffix == ".txt"}
     listing = Listing([], [])
     for path in files:
@@ -54,19 +51,12 @@ def _other_kind(path: Path, doc_type: DocType, stems: set[str]) -> str | None:
         return "a folder; subfolders are not entered"
     if path.suffix != ".txt":
         return "not a .txt file"
-    paper, dot, _ = path.stem.rpartition(".")
-    if doc_type == "figure" and not dot:
+    paper_id, _, _ = path.stem.rpartition(".")
+    if doc_type == "figure" and not paper_id:
         return "a paper; load it with --doc-type paragraph"
-    if doc_type == "paragraph" and any(paper_of in stems for paper_of in _prefixes(path.stem)):
+    if doc_type == "paragraph" and paper_id in stems:
         return "a figure of a paper beside it; load it with --doc-type figure"
     return None
-
-
-def _prefixes(stem: str) -> Iterator[str]:
-    """What the paper id would be if the file were a figure."""
-    paper, dot, _ = stem.rpartition(".")
-    if dot:
-        yield paper
 
 
 def _source(path: Path, doc_type: DocType) -> SourceFile:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-
 from askem.ingestion.receipts import Receipt
 from askem.models import Passage, SourceKey
 from askem.ports import EncodedSource, Encoder, Ledger, LedgerEntry, PassageWriter
@@ -108,7 +107,7 @@ class IngestPipeline:
         decoded = decode(source.data)
         try:
             texts = self._preprocessor(decoded.text)
-        except Exception as error:  # a preprocessor is a plug-in: whatever it raises is this file's
+        except Exception as error:  # noqa: BLE001 - a fault on one text is that file's alone
             return self._failed(source, entry, known, f"{type(error).__name__}: {error}", decoded)
         if not texts:
             return self._failed(source, entry, known, "no text left after preprocessing", decoded)
@@ -247,9 +246,7 @@ def _same(known: LedgerEntry, wanted: LedgerEntry) -> bool:
 
 
 def _unchanged(source: SourceInput, known: LedgerEntry) -> Receipt:
-    return replace(
-        _receipt(source, "unchanged", passages=known.passages), topics=known.topics
-    )
+    return replace(_receipt(source, "unchanged", passages=known.passages), topics=known.topics)
 
 
 def _receipt(source: SourceInput, status: str, **more: object) -> Receipt:
@@ -266,5 +263,3 @@ def _receipt(source: SourceInput, status: str, **more: object) -> Receipt:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-

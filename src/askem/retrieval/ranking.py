@@ -66,9 +66,12 @@ def distance(screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.f
     return 1.0 - distances
 
 
-_RANKERS: Mapping[
-    Ranking, Callable[[Screened, NDArray[np.intp], NDArray[np.float64]], Scores]
-] = {"proximity": proximity, "blend": blend, "rrf": rrf, "distance": distance}
+_RANKERS: Mapping[Ranking, Callable[[Screened, NDArray[np.intp], NDArray[np.float64]], Scores]] = {
+    "proximity": proximity,
+    "blend": blend,
+    "rrf": rrf,
+    "distance": distance,
+}
 
 
 def _min_max(values: Scores) -> Scores:

@@ -13,12 +13,12 @@ from askem.models import Vector
 
 
 def move_to(vector: Vector, target: Vector, weight: float) -> Vector:
-    """q' = (1 - f/2) q + (f/2) t, weight f in 0..1; f = 1 is the midpoint, f = 0 changes nothing."""
+    """q' = (1 - f/2) q + (f/2) t, weight f in 0..1; f = 1 is the midpoint, f = 0 is q."""
     half = np.float32(weight / 2)
     return np.asarray((1 - half) * vector + half * target, dtype=np.float32)
 
 
 def move_away_from(vector: Vector, target: Vector, weight: float) -> Vector:
-    """q' = q + (f/2) (q - a), weight f in 0..1; f = 0 changes nothing."""
+    """q' = q + (f/2) (q - a), weight f in 0..1; f = 0 is q."""
     half = np.float32(weight / 2)
     return np.asarray(vector + half * (vector - target), dtype=np.float32)

@@ -212,7 +212,7 @@ def _joins_by_rule(first: str, second: str, vocabulary: Vocabulary) -> bool:
     if vocabulary.breaking - {SOFT_HYPHEN}:
         return False  # this document breaks words with another character
     known = vocabulary.words
-    if first.isupper() and second.isupper() and len(first) > 1 < len(second):
+    if first.isupper() and second.isupper() and len(first) > _MIN_PART_CHARS:
         return not known[first.lower()]  # a heading in capitals
     last_part, first_part = first.rsplit("-", 1)[-1], second.split("-", 1)[0]
     if not _PLAIN.fullmatch(last_part) or not first_part.islower():

@@ -7,6 +7,9 @@ from collections import Counter
 
 _EDGE_LINES = 4
 _MAX_CHARS = 200
+_MIN_LETTERS = 10  # of a line that is furniture because it recurs in the running text
+_MIN_RECURRENCES = 3  # in a file without page marks
+_MIN_LINES_A_PAGE = 15
 _DIGITS = re.compile(r"\d+")
 _SPACES = re.compile(r"\s+")
 _PAGE_NUMBER = re.compile(
@@ -22,6 +25,7 @@ _STAMP = re.compile(
     r".{10,200}",
     re.IGNORECASE,
 )
+_STAMP_START = re.compile(r"(?:downloaded|accessed|retrieved|printed) (?:from|by)\b", re.IGNORECASE)
 # "Arnold et al.", "Arnold et al. Journal 12 (2019)", "Journal Name 2019, 12, 345"
 _RUNNING_HEAD = re.compile(
     r"[A-Z][\w'\u2019-]+ (?:et al\.?|and [A-Z][\w'\u2019-]+)"
@@ -38,12 +42,22 @@ def remove_furniture(pages: list[list[str]]) -> list[list[str]]:
     where they drifted to a block of their own; page numbers; and, at the edge or alone, lines
     shaped like a stamp or a running head. A line that begins as a caption does is kept. What
     is dropped leaves an empty line where it stood alone, and nothing where text runs on.
+
+    A file without page marks is one page: what recurs three times anywhere goes, and numbers
+    by themselves that count on from page to page.
     """
-    candidates = _candidates(pages)
+    if len(pages) == 1:
+        return [_without(pages[0], _unmarked_furniture(pages[0]))]
+    candidates = [_edge_indices(page) | _alone_indices(page) for page in pages]
     recurring = _recurring_keys(pages, candidates)
     return [
-        _without(page, indices, recurring) for page, indices in zip(pages, candidates, strict=True)
+        _without(page, {i for i in found if _is_furniture(page[i], recurring)})
+        for page, found in zip(pages, candidates, strict=True)
     ]
+
+
+def _without(page: list[str], dropped: set[int]) -> list[str]:
+    return [line for index, line in enumerate(page) if index not in dropped]
 
 
 def _key(line: str) -> str:
@@ -55,40 +69,18 @@ def _edge_indices(page: list[str]) -> set[int]:
     return {*filled[:_EDGE_LINES], *filled[-_EDGE_LINES:]}
 
 
-def _is_alone(page: list[str], index: int) -> bool:
-    before = index == 0 or not page[index - 1].strip()
-    return before and (index + 1 == len(page) or not page[index + 1].strip())
-
-
-def _candidates(pages: list[list[str]]) -> list[set[int]]:
-    """Per page, the lines that may be furniture: at its edges, or in a block of their own."""
-    found: list[set[int]] = []
-    for page in pages:
-        alone = {i for i, line in enumerate(page) if line.strip() and _is_alone(page, i)}
-        # Without page marks the edges are not a page's; only small blocks can be told.
-        found.append(alone | (_edge_indices(page) if len(pages) > 1 else _small_blocks(page)))
-    return found
-
-
-def _small_blocks(page: list[str]) -> set[int]:
-    """Lines of blocks of two lines, such as a running head of authors and journal."""
-    return {
-        first
-        for index in range(len(page) - 1)
-        if page[index].strip() and page[index + 1].strip()
-        if index == 0 or not page[index - 1].strip()
-        if index + 2 == len(page) or not page[index + 2].strip()
-        for first in (index, index + 1)
-    }
+def _alone_indices(page: list[str]) -> set[int]:
+    """Lines with none directly before or behind them."""
+    filled = [False, *(bool(line.strip()) for line in page), False]
+    return {i for i in range(len(page)) if filled[i : i + 3] == [False, True, False]}
 
 
 def _recurring_keys(pages: list[list[str]], candidates: list[set[int]]) -> set[str]:
-    """Keys of lines that recur on pages; without page marks, often within the one page."""
+    """Keys of candidates that recur on a fifth of the pages, and on two at least."""
     counts: Counter[str] = Counter()
     for page, indices in zip(pages, candidates, strict=True):
-        keys = [_key(page[index]) for index in indices if len(page[index]) <= _MAX_CHARS]
-        counts.update(set(keys) if len(pages) > 1 else keys)
-    least = max(2, round(0.2 * len(pages))) if len(pages) > 1 else 3
+        counts.update({_key(page[i]) for i in indices if len(page[i]) <= _MAX_CHARS})
+    least = max(2, round(0.2 * len(pages)))
     return {
         key
         for key, count in counts.items()
@@ -96,17 +88,50 @@ def _recurring_keys(pages: list[list[str]], candidates: list[set[int]]) -> set[s
     }
 
 
-def _without(page: list[str], candidates: set[int], recurring: set[str]) -> list[str]:
-    dropped = {
-        index
-        for index in candidates
-        if _key(page[index]) in recurring or _has_furniture_shape(page[index].strip())
-    }
-    return [line for index, line in enumerate(page) if index not in dropped]
+def _is_furniture(line: str, recurring: set[str]) -> bool:
+    return _key(line) in recurring or _has_shape(line, (_PAGE_NUMBER, _STAMP, _RUNNING_HEAD))
 
 
-def _has_furniture_shape(line: str) -> bool:
+def _has_shape(line: str, shapes: tuple[re.Pattern[str], ...]) -> bool:
     if len(line) > _MAX_CHARS or _CAPTION.match(line):
         return False
-    plain = _SPACES.sub(" ", line)
-    return any(shape.fullmatch(plain) for shape in (_PAGE_NUMBER, _STAMP, _RUNNING_HEAD))
+    plain = _SPACES.sub(" ", line).strip()
+    return any(shape.fullmatch(plain) for shape in shapes)
+
+
+def _unmarked_furniture(page: list[str]) -> set[int]:
+    keys = [_key(line) if len(line) <= _MAX_CHARS else "" for line in page]
+    counts = Counter(keys)
+    recurring = {
+        key
+        for key, count in counts.items()
+        if count >= _MIN_RECURRENCES
+        and " " in key
+        and sum(map(str.isalpha, key)) >= _MIN_LETTERS
+        and not _CAPTION.match(key)
+    }
+    found = {i for i in _alone_indices(page) if _is_furniture(page[i], recurring)}
+    found.update(i for i, key in enumerate(keys) if key in recurring)
+    found.update(
+        i
+        for i, line in enumerate(page)
+        if _STAMP_START.match(line.strip()) and _has_shape(line, (_STAMP,))
+    )
+    return found | _page_number_chain(page)
+
+
+def _page_number_chain(page: list[str]) -> set[int]:
+    """Lines that are only a number, each a page's length on and one more than the last."""
+    chain: list[tuple[int, int]] = []
+    best: list[tuple[int, int]] = []
+    for index, line in enumerate(page):
+        if not re.fullmatch(r"\s*\d{1,5}\s*", line):
+            continue
+        number = int(line)
+        if chain and index - chain[-1][0] < _MIN_LINES_A_PAGE:
+            continue
+        if chain and number - chain[-1][1] not in (1, 2):  # 2: heads may hide every other one
+            chain = []
+        chain = [*chain, (index, number)]
+        best = max(best, chain, key=len)
+    return {index for index, _ in best} if len(best) >= _MIN_RECURRENCES else set()

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from askem.text.dehyphenate import Vocabulary, join_lines, reopen_joints
+from askem.text.notes import CONTACT, lift_notes, without_contacts
 from askem.text.sentences import ends_sentence
 
 if TYPE_CHECKING:
@@ -20,16 +21,11 @@ _MIN_INDENT, _MAX_INDENT = 2, 12  # characters by which a first line may be inde
 UNWRAPPED = 10_000  # a width no line reaches: every line is a paragraph
 _MAX_HEADING_CHARS = 110
 _SHORT_LINE = 0.88  # of the width: the next word would have fitted
-_CONTACT = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+|\be-?mail\s*:", re.IGNORECASE)
-_CONTACT_MARK = "e-mail:"
-_NOTE_LINES = 5
 _NOTE_REACH = 6  # blocks
 _SPREAD_WORDS = re.compile(
     r"(?:[A-Z]?[a-z]+,? ){0,3}[A-Z]?[a-z]+,|[a-z]+|(?:Department|University|Institute)(?: of)?"
 )
-_ADDRESS = re.compile(r"\S{1,60}@\S{1,60}|\S{1,20}\.(?:com|org|edu|net)")
-_CONTACT_ANY = re.compile(_CONTACT.pattern + r"|^correspondence\b", re.IGNORECASE)
-_CONTACT_START = re.compile(r"\W*(?:correspond|e-?mail|\W*present address)", re.IGNORECASE)
+_CONTACT_ANY = re.compile(CONTACT.pattern + r"|^correspondence\b", re.IGNORECASE)
 _NUMBERING = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,4}\.|[A-Z]\.)\s+(?=[A-Z])")
 _NAMED_HEADING = re.compile(
     r"(?:abstract|summary|(?:general )?introduction|background|(?:materials? and |patients and )?"
@@ -81,7 +77,7 @@ def column_blocks(
     """
     width = typical_width(lines) if wrapped else UNWRAPPED
     if wrapped:
-        lines = reopen_joints(without_contacts(lines), width, vocabulary)
+        lines = reopen_joints(lift_notes(without_contacts(lines)), width, vocabulary)
     blocks: list[Block] = []
     for group in split_lines(lines, width):
         text = join_lines(group, vocabulary)
@@ -159,36 +155,6 @@ def is_heading(text: str) -> bool:
     if re.search(r"[.;,?!%=@/\d]$|https?:|\d{3}", body) or _DANGLING.search(body[-20:]):
         return False
     return sum(word[0].isalpha() for word in words) > 0.6 * len(words)
-
-
-def without_contacts(lines: list[str]) -> list[str]:
-    """Lines without notes of correspondence; one that stood alone leaves a mark for debris."""
-    kept: list[str] = []
-    index = 0
-    while index < len(lines):
-        end = _contact_end(lines, index)
-        if end is None:
-            kept.append(lines[index])
-            index += 1
-            continue
-        after = lines[end].strip() if end < len(lines) else ""
-        if not after and not (kept and kept[-1].strip()):
-            kept.append(_CONTACT_MARK)
-        index = end
-    return kept
-
-
-def _contact_end(lines: list[str], start: int) -> int | None:
-    """The index after the contact note that begins at a line, or None if none does."""
-    if not _CONTACT_START.match(lines[start]):
-        return None
-    for index in range(start, min(start + _NOTE_LINES, len(lines))):
-        if not lines[index].strip():
-            return None
-        if _CONTACT.search(lines[index]):
-            after = lines[index + 1].strip() if index + 1 < len(lines) else ""
-            return index + 2 if _ADDRESS.fullmatch(after) else index + 1
-    return None
 
 
 def gather_debris(blocks: list[Block]) -> list[Block]:

@@ -39,7 +39,7 @@ class Preprocessor(Protocol):
         ...
 
 
-class UnknownPreprocessor(LookupError):  # noqa: N818
+class UnknownPreprocessor(LookupError):
     """No preprocessor has this id."""
 
     def __init__(self, preprocessor_id: str) -> None:
@@ -76,7 +76,9 @@ class _Figures:
 
 
 def _one_line(block: str) -> str:
-    return " ".join(stripped for line in block.split("\n") if (stripped := line.strip()))
+    return " ".join(
+        stripped for line in block.replace("\t", " ").split("\n") if (stripped := line.strip())
+    )
 
 
 _PREPROCESSORS: dict[str, Preprocessor] = {

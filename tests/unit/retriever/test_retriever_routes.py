@@ -58,6 +58,10 @@ def test_null_is_the_same_as_absent(door: AppRunner, path: str) -> None:
     assert nulls == plain
 
 
+def test_a_whole_number_may_be_written_as_a_float(door: AppRunner) -> None:
+    assert len(ask(door, "/vector", top_k=2.0)) == 2
+
+
 def test_no_hits_is_an_empty_list(door: AppRunner) -> None:
     assert ask(door, "/hybrid", topic="unheard-of") == []
     assert ask(door, "/vector", paper_ids=["unheard-of"]) == []

@@ -29,6 +29,8 @@ def test_a_compound_the_document_hyphenates_stays_one() -> None:
         ("the LPS-", "treated eels", "the LPS-treated eels"),
         ("of COVID-", "19 cases", "of COVID-19 cases"),
         ("the t-", "test of", "the t-test of"),
+        ("by CD-", "HIT runs", "by CD-HIT runs"),
+        ("EXPERI-", "MENTS", "EXPERIMENTS"),
         ("some self-", "made nets", "some self-made nets"),
         ("for pre-", "and post-flood", "for pre- and post-flood"),
         ("mud/", "sand beds", "mud/sand beds"),

@@ -101,6 +101,11 @@ def test_a_paragraph_a_line_without_blank_lines_is_the_same() -> None:
     assert passages("\n".join(parts)) == passages("\n\n".join(parts))
 
 
+def test_clean_text_keeps_what_would_be_furniture_on_a_page() -> None:
+    parts = [PARAGRAPHS[0], "Fell et al.", "2012", PARAGRAPHS[1], "Fell et al.", "7", PARAGRAPHS[2]]
+    assert " ".join(passages("\n\n".join(parts))).split() == words(*parts)
+
+
 def test_wrapped_lines_give_the_passages_of_the_clean_text() -> None:
     torn = "\n\n".join(justified(part) for part in (TITLE, *PARAGRAPHS))
     assert passages(torn) == passages("\n\n".join([TITLE, *PARAGRAPHS]))
@@ -141,6 +146,15 @@ def test_heads_page_numbers_and_stamps_go(marks_pages: bool) -> None:
     text = ("\f" if marks_pages else "\n\n").join("\n".join(page) for page in torn)
     found = " ".join(passages(text))
     assert found.split() == words(*PARAGRAPHS)
+
+
+def test_page_furniture_inside_running_text_goes_without_any_page_marks() -> None:
+    lines = wrapped(" ".join(PARAGRAPHS * 2), 40)
+    for page in range(4):
+        start = 20 * (page + 1) + 2 * page
+        stamp = f"Downloaded from https://journal.example/a/{page} by guest on 3 May 2013"
+        lines[start:start] = [str(page + 311), stamp]
+    assert " ".join(passages("\n".join(lines))).split() == words(*PARAGRAPHS * 2)
 
 
 def test_a_stamp_of_one_page_is_told_by_its_shape() -> None:
@@ -204,6 +218,21 @@ def test_notes_of_correspondence_do_not_break_a_sentence() -> None:
     lines = wrapped(PARAGRAPHS[0])
     lines[3:3] = ["Correspondence: A. Moss, Institute of Streams,", "e-mail: moss@streams.example"]
     assert_whole(passages("\n".join([*lines, "", *wrapped(PARAGRAPHS[1])])), *PARAGRAPHS[:2])
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        ["\u2020 These authors have done the same work.", "\u00a9 The authors, 2012."],
+        ["Figure 1. A map of the reaches, with cages", "as dots and trees as rings."],
+    ],
+)
+def test_a_note_or_caption_in_mid_sentence_moves_behind(note: list[str]) -> None:
+    lines = wrapped(PARAGRAPHS[0])
+    lines[3:3] = note
+    text = " ".join(passages("\n".join([*lines, *wrapped(PARAGRAPHS[1])])))
+    assert PARAGRAPHS[0] in text
+    assert text.endswith(" ".join(note))
 
 
 @pytest.mark.parametrize(

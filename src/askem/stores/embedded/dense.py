@@ -50,7 +50,9 @@ class EmbeddedDense:
                 scores = vectors[slots] @ unit
                 rows, similarities = _best_rows(snapshot.row_of_slot[slots], scores, top_k)
         names = self._names(rows.tolist())
-        found = [(names[r], s) for r, s in zip(rows.tolist(), similarities, strict=True) if r in names]
+        found = [
+            (names[r], s) for r, s in zip(rows.tolist(), similarities, strict=True) if r in names
+        ]
         return _hits([name for name, _ in found], np.array([s for _, s in found]), top_k)
 
     def _among(

@@ -85,9 +85,7 @@ class EmbeddedReader:
         digest = hashlib.sha256(json.dumps(described).encode()).hexdigest()
         return len({row[0] for row in rows}), digest[:32]
 
-    def _summaries(
-        self, condition: str, values: list[str], limit: int = -1
-    ) -> list[PaperSummary]:
+    def _summaries(self, condition: str, values: list[str], limit: int = -1) -> list[PaperSummary]:
         rows = self._access.db.execute(
             "SELECT paper_id, (SELECT json_group_array(DISTINCT topic) FROM "
             " source_topics JOIN sources AS s USING (source_id) "

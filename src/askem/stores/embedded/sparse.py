@@ -55,7 +55,7 @@ class EmbeddedSparse:
     def _propose(
         self, snapshot: Snapshot, terms: list[str], top_k: int, filters: Filters
     ) -> list[tuple[int, str, int, bytes]]:
-        """(row id, passage id, length, tokens) of Tantivy's best that exist and pass the filters."""
+        """Row id, passage id, length and tokens of Tantivy's best that exist and pass."""
         limit = max(top_k * _OVERSAMPLE, _MIN_CANDIDATES)
         query = self._files.query(terms, filters)
         found = snapshot.searcher.search(query, limit=limit, count=False)

@@ -68,13 +68,13 @@ class EmbeddedVerifier:
         with self._store.writer.locked():
             rows = self._rows()
             missing, extra = self._sparse_differences(set(rows))
-            damaged = self._damaged(rows)
+            damaged = self._damaged()
             findings = [
                 *_named("not in the sparse index", [rows[row] for row in missing]),
                 *([f"{len(extra)} passages in the sparse index that are gone"] if extra else []),
                 *_named("vectors are damaged or missing", [rows[row] for row in damaged]),
                 *self._statistics(),
-                *(finding for finding, _, _ in self._ledger_differences()),
+                *(finding for finding, _ in self._ledger_differences()),
             ]
             stored = self._stored()
         return VerifyReport(
@@ -89,7 +89,7 @@ class EmbeddedVerifier:
         """Mends what `check` would find and checks again. Safe to interrupt and repeat."""
         with self._store.writer.locked():
             rows = self._rows()
-            damaged = self._damaged(rows)
+            damaged = self._damaged()
             if damaged:
                 self._encode_again(damaged)
             missing, extra = self._sparse_differences(set(rows))
@@ -97,11 +97,7 @@ class EmbeddedVerifier:
                 self._rebuild_sparse()
             if list(self._statistics()):
                 self._count_again()
-            for _, key, entry in self._ledger_differences():
-                if entry is None:
-                    self._store.ledger.forget([key])
-                else:
-                    self._store.ledger.record([entry])
+            self._store.ledger.record([entry for _, entry in self._ledger_differences()])
         return self.check()
 
     def _rows(self) -> dict[int, str]:
@@ -115,16 +111,15 @@ class EmbeddedVerifier:
             return sorted(rows), []
         held: list[int] = []
         if searcher.num_docs:
-            found = searcher.search(
-                tantivy.Query.all_query(), limit=searcher.num_docs, count=False
-            )
+            found = searcher.search(tantivy.Query.all_query(), limit=searcher.num_docs, count=False)
             addresses = [address for _, address in found.hits]
             held = [int(row or 0) for row in searcher.fast_field_values("row_id", addresses)]
         count = Counter(held)
         doubled = [row for row, n in count.items() if n > 1]
         return sorted(rows - set(held)), sorted(set(held) - rows) + doubled
 
-    def _damaged(self, rows: dict[int, str]) -> list[int]:
+    def _damaged(self) -> list[int]:
+        """Row ids whose vectors are not as they were written."""
         meta = read_meta(self._db)
         generation = int(meta["generation"])
         damaged = []
@@ -170,9 +165,7 @@ class EmbeddedVerifier:
             passages, tokens, slots = self._db.execute(
                 "SELECT count(*), total(length), total(windows) FROM passages"
             ).fetchone()
-            write_meta(
-                self._db, passages=passages, tokens=int(tokens), live_slots=int(slots)
-            )
+            write_meta(self._db, passages=passages, tokens=int(tokens), live_slots=int(slots))
 
     def _encode_again(self, damaged: list[int]) -> None:
         """New vectors at the end of the file, then a compaction, which makes readers look anew."""
@@ -216,8 +209,8 @@ class EmbeddedVerifier:
             for paper, doc_type, object_id, content, preprocessor, topics, n, windows, at in rows
         }
 
-    def _ledger_differences(self) -> Iterator[tuple[str, SourceKey, LedgerEntry | None]]:
-        """What is wrong with an entry, its key, and the entry that would be right."""
+    def _ledger_differences(self) -> Iterator[tuple[str, LedgerEntry]]:
+        """What is wrong with an entry, and the entry that would be right."""
         stored = self._stored()
         for entry in list(self._store.ledger.entries()):
             held = stored.pop(entry.key, None)
@@ -226,17 +219,16 @@ class EmbeddedVerifier:
                 if entry.state != "failed":
                     reason = "not stored; ingest its file again"
                     gone = replace(entry, state="failed", passages=0, windows=0, error=reason)
-                    yield f"{name}: the ledger says {entry.state}, {reason}", entry.key, gone
+                    yield f"{name}: the ledger says {entry.state}, {reason}", gone
             elif entry.state != "complete" or not _says(entry, held):
-                yield (
+                finding = (
                     f"{name}: the ledger says {entry.state} with {entry.passages} passages, "
-                    f"stored are {held.passages}; ingest its file again",
-                    entry.key,
-                    _entry(entry.key, held, self._encoder.encoder_id),
+                    f"stored are {held.passages}; ingest its file again"
                 )
+                yield finding, _entry(entry.key, held, self._encoder.encoder_id)
         for key, held in stored.items():
             entry = _entry(key, held, self._encoder.encoder_id)
-            yield f"{key.paper_id} {key.doc_type}: stored, but not in the ledger", key, entry
+            yield f"{key.paper_id} {key.doc_type}: stored, but not in the ledger", entry
 
 
 def _says(entry: LedgerEntry, held: _Stored) -> bool:

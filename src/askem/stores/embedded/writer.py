@@ -93,12 +93,12 @@ class EmbeddedWriter:
                 _key(key),
             ).fetchall()
             query = self._sparse.rows([row[0] for row in rows])
-            found = searcher.search(query, limit=1, count=True).count if rows else 0
+            found = len(searcher.search(query, limit=len(rows), count=False).hits) if rows else 0
             dense = sum(
                 checksum(self._vectors.view(generation, slot + n)[slot : slot + n]) == crc
                 for _, slot, n, crc in rows
             )
-            counts.append(StoredCounts(sparse=int(found or 0), dense=dense))
+            counts.append(StoredCounts(sparse=found, dense=dense))
         return counts
 
     @contextmanager
@@ -232,8 +232,7 @@ class EmbeddedWriter:
             slot += len(array)
         with self.transaction():
             self.connection.executemany(
-                "UPDATE passages SET first_slot = ?, windows = ?, vectors_crc = ? "
-                "WHERE row_id = ?",
+                "UPDATE passages SET first_slot = ?, windows = ?, vectors_crc = ? WHERE row_id = ?",
                 places,
             )
             write_meta(self.connection, next_slot=slot)

@@ -1,0 +1,1 @@
+"""Measuring: runs against qrels, and whether a difference is more than chance."""
