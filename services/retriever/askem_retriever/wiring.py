@@ -24,7 +24,7 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
     with ExitStack() as stack:
         # Questions are encoded one by one, in the threads that ask.
         encoder = stack.enter_context(closing(load_encoder(settings.encoder, threads=1)))
-        store = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder, read_only=True))
+        store = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
         # Not the pool that runs searches: each of them waits for its own encoding.
         encoding = stack.enter_context(
             ThreadPoolExecutor(settings.workers, thread_name_prefix="askem-question")

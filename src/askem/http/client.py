@@ -51,7 +51,10 @@ class AskemClient:
         timeout_s: float = TIMEOUT_S,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """Raises ConfigurationError for a key that cannot be one."""
+        """`timeout_s`: for connecting, for each wait, and for the whole body of an answer.
+
+        Raises ConfigurationError for a key that cannot be one.
+        """
         self._timeout_s = timeout_s
         arguments = exchange.options(base_url, api_key, timeout_s)
         self._http = httpx.Client(transport=transport, **arguments)

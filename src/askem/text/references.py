@@ -102,11 +102,12 @@ def _has_evidence(looks: Sequence[_Look], start: int) -> bool:
     words = like = marks = 0
     for index in range(start, len(looks)):
         look = looks[index]
-        words += look.words
+        counted = min(look.words, _WINDOW_WORDS - words)
+        words += counted
         if look.is_reference_like:
-            like += look.words
+            like += counted
             marks += look.marks
-        if words >= _WINDOW_WORDS:
+        if words == _WINDOW_WORDS:
             break
     return marks >= _MIN_MARKS and like >= _MIN_SHARE * words
 

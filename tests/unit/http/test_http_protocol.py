@@ -6,7 +6,6 @@ import contextlib
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterator
 
 import httpx
@@ -37,9 +36,9 @@ def address() -> Iterator[tuple[str, int]]:
     assert not thread.is_alive()
 
 
-def exchange(address: tuple[str, int], *parts: bytes, pause_s: float = 0.0) -> tuple[bytes, float]:
-    """Sends `parts`, then reads until the server closes: what it sent, and after which time."""
-    start, received = time.monotonic(), b""
+def exchange(address: tuple[str, int], *parts: bytes, pause_s: float = 0.0) -> bytes:
+    """Sends `parts`, then reads until the server closes. TimeoutError if it does not within 5 s."""
+    received = b""
     with socket.create_connection(address, timeout=5) as connection:
         try:
             for part in parts:
@@ -54,7 +53,7 @@ def exchange(address: tuple[str, int], *parts: bytes, pause_s: float = 0.0) -> t
                 received += chunk
         except (BrokenPipeError, ConnectionResetError):
             pass
-    return received, time.monotonic() - start
+    return received
 
 
 def problem_of(received: bytes) -> dict[str, object]:
@@ -65,31 +64,29 @@ def problem_of(received: bytes) -> dict[str, object]:
 
 
 def test_silence_is_closed(address: tuple[str, int]) -> None:
-    assert exchange(address)[1] < 2
+    assert exchange(address) == b""
 
 
 def test_dripping_headers_are_closed(address: tuple[str, int]) -> None:
     drip = [bytes([byte]) for byte in b"GET /healthz HTTP/1.1\r\nHost: a-long-name"]
-    assert exchange(address, *drip, pause_s=0.05)[1] < 2
+    assert exchange(address, *drip, pause_s=0.05) == b""
 
 
 def test_a_second_requests_headers_have_a_deadline_too(address: tuple[str, int]) -> None:
     first = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-    received, spent = exchange(address, first, *[b"G", b"E", b"T", b" "], pause_s=0.1)
+    received = exchange(address, first, *[b"G", b"E", b"T", b" "], pause_s=0.1)
     assert received.startswith(b"HTTP/1.1 200")
-    assert spent < 2
 
 
 def test_a_body_that_drips_on_after_its_answer_is_closed(address: tuple[str, int]) -> None:
     head = b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
-    received, spent = exchange(address, head, *[b"x"] * 40, pause_s=0.05)
+    received = exchange(address, head, *[b"x"] * 40, pause_s=0.05)
     assert received.startswith(b"HTTP/1.1 401")
-    assert spent < 2.5
 
 
 def test_endless_headers_are_431(address: tuple[str, int]) -> None:
     lines = [b"GET / HTTP/1.1\r\n", *[b"X-%d: " % n + b"x" * 1000 + b"\r\n" for n in range(100)]]
-    received, _ = exchange(address, *lines)
+    received = exchange(address, *lines)
     # The server may have closed while we still sent, and the answer been lost with it.
     assert not received or received.startswith(b"HTTP/1.1 431")
 
@@ -105,7 +102,7 @@ def test_endless_headers_are_431(address: tuple[str, int]) -> None:
     ids=lambda value: ascii(value)[:25],
 )
 def test_what_is_no_http_is_400(address: tuple[str, int], request_bytes: bytes) -> None:
-    received, _ = exchange(address, request_bytes)
+    received = exchange(address, request_bytes)
     assert received.startswith(b"HTTP/1.1 400")
     assert problem_of(received)["status"] == 400
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -77,6 +78,14 @@ def components(hook: Hook = lambda _: None, *, empty: bool = False) -> Component
         encoder_id=encoder.encoder_id,
         probes=probes(encoder, store),
     )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_settings_from_outside() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("ASKEM_")]:
+            patch.delenv(name)
+        yield
 
 
 OpenApp = Callable[..., AppRunner]

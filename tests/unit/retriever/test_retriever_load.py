@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -35,24 +34,18 @@ def body_of(method: str) -> dict[str, Any]:
 
 
 def test_a_slow_search_does_not_hold_up_health(open_app: Any) -> None:
-    def slow(name: str) -> None:
-        if name == "screen":
-            time.sleep(0.2)
+    gate = threading.Event()
+    door: AppRunner = open_app(lambda name: name == "screen" and gate.wait(5))
 
-    door: AppRunner = open_app(slow)
-
-    async def meanwhile() -> tuple[float, bool]:
+    async def meanwhile() -> tuple[int, bool, int]:
         search = asyncio.create_task(door.client.post("/hybrid", json=Q))
         await asyncio.sleep(0.02)
-        start = time.perf_counter()
-        assert (await door.client.get("/healthz")).status_code == 200
-        spent, running = time.perf_counter() - start, not search.done()
-        assert (await search).status_code == 200
-        return spent, running
+        health = await door.client.get("/healthz")
+        running = not search.done()
+        gate.set()
+        return health.status_code, running, (await search).status_code
 
-    spent, running = door.run(meanwhile())
-    assert running
-    assert spent < 0.05
+    assert door.run(meanwhile()) == (200, True, 200)
 
 
 @pytest.mark.parametrize(("method", "path"), [*ROUTES, ("GET", "/readyz")])
@@ -73,23 +66,20 @@ def test_what_does_not_fit_the_queue_is_refused_at_once(open_app: Any) -> None:
     gate = threading.Event()
     door: AppRunner = open_app(lambda name: name == "search" and gate.wait(5), workers=1, queue=1)
 
-    async def crowd() -> tuple[list[int], Any, float, int]:
+    async def crowd() -> tuple[list[int], Any, int]:
         tasks = [asyncio.create_task(door.client.post("/vector", json=Q)) for _ in range(2)]
         await asyncio.sleep(0.05)
-        start = time.perf_counter()
         refused = await door.client.post("/vector", json=Q)
-        spent = time.perf_counter() - start
         ready = await door.client.get("/readyz")
         gate.set()
-        return [(await task).status_code for task in tasks], refused, spent, ready.status_code
+        return [(await task).status_code for task in tasks], refused, ready.status_code
 
-    statuses, refused, spent, ready = door.run(crowd())
+    statuses, refused, ready = door.run(crowd())
     assert statuses == [200, 200]
     assert refused.status_code == 503
     assert refused.headers["content-type"] == "application/problem+json"
     assert int(refused.headers["retry-after"]) >= 1
     assert refused.json()["detail"] == "The service is busy; try again later."
-    assert spent < 0.1
     # Busy is not broken.
     assert ready == 200
     assert door.request("POST", "/vector", json=Q).status_code == 200

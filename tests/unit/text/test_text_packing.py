@@ -57,8 +57,8 @@ def test_one_long_sentence_fits_after_all() -> None:
 
 def test_a_reference_heading_needs_entries_behind_it() -> None:
     assert reference_indices([PROSE, "References", *ENTRIES], torn=False) == {1, 2, 3, 4, 5}
-    scattered = ["References", PROSE, PROSE, *ENTRIES[:1], PROSE]
-    assert reference_indices(scattered, torn=False) == set()
+    for texts in (["References", ENTRIES[0], PROSE], ["References", PROSE, *ENTRIES]):
+        assert reference_indices(texts, torn=False) == set()
 
 
 def test_entries_that_columns_put_before_their_heading_go_from_torn_text_only() -> None:

@@ -74,6 +74,11 @@ class Access:
                 self._snapshot = self._refreshed(version)
             return self._snapshot
 
+    def generation(self) -> int:
+        """Of the vector file, as this thread's connection sees it now."""
+        found = self.db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+        return int(found[0])
+
     def vectors(self, generation: int, slots: int) -> NDArray[np.float32]:
         return self._vectors.view(generation, slots)
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from askem.errors import BackendUnavailable, CorruptStore
 from askem.models import DenseHits, Filters, Vector
 from askem.stores.embedded.access import Access, Snapshot
 from askem.stores.embedded.filtering import where
@@ -16,6 +17,10 @@ from askem.stores.embedded.filtering import where
 _SCAN_SHARE = 0.2
 """Above this share of all vectors, scanning everything and masking beats gathering."""
 _CACHED_FILTERS = 64
+_TIE = 1e-6
+"""Similarities closer than this are one: the same vector's differs by as much with its place in
+the file."""
+_ATTEMPTS = 5
 
 
 class EmbeddedDense:
@@ -35,8 +40,23 @@ class EmbeddedDense:
         norm = float(np.linalg.norm(vector))
         # A zero vector is at distance 1 from everything, as in Weaviate.
         unit = np.asarray(vector / norm if norm > 0 else vector, dtype=np.float32)
-        if within is not None:
-            return self._among(unit, top_k, filters, within)
+        for attempt in range(_ATTEMPTS):
+            generation = self._access.generation()
+            try:
+                if within is None:
+                    found = self._everywhere(unit, top_k, filters)
+                else:
+                    found = self._among(unit, top_k, filters, within)
+            except CorruptStore:
+                if self._access.generation() == generation or attempt == _ATTEMPTS - 1:
+                    raise
+            else:
+                # A compaction meanwhile moved the vectors: slots may be those of the other file.
+                if self._access.generation() == generation:
+                    return found
+        raise BackendUnavailable("dense index", "the vectors are being moved again and again")
+
+    def _everywhere(self, unit: Vector, top_k: int, filters: Filters) -> DenseHits:
         snapshot = self._access.snapshot()
         if filters.is_empty:
             rows, similarities = self._scan(snapshot, unit, top_k, None)
@@ -131,7 +151,8 @@ def _best_rows(
         chosen = np.argpartition(live, len(live) - take)[len(live) - take :]
         # Every slot tied with the worst chosen one, so that ties are broken by id and not by
         # where a passage happens to stand in the file.
-        chosen = np.flatnonzero(live >= max(live[chosen].min(), np.finfo(np.float32).min))
+        worst = max(live[chosen].min() - _TIE, np.finfo(np.float32).min)
+        chosen = np.flatnonzero(live >= worst)
         chosen = chosen[np.argsort(-live[chosen], kind="stable")]
         best, first = np.unique(rows[chosen], return_index=True)
         if len(best) >= top_k or take == len(live):
@@ -143,5 +164,6 @@ def _best_rows(
 
 def _hits(ids: list[str], similarities: NDArray[np.floating], top_k: int) -> DenseHits:
     distances = np.maximum(0.0, 1.0 - np.asarray(similarities, dtype=np.float64))
-    order = sorted(range(len(ids)), key=lambda i: (distances[i], ids[i]))[:top_k]
+    steps = np.rint(distances / _TIE).astype(np.int64).tolist()
+    order = sorted(range(len(ids)), key=lambda i: (steps[i], ids[i]))[:top_k]
     return DenseHits([ids[i] for i in order], distances[order])
