@@ -13,7 +13,7 @@ import click
 
 from askem.errors import InvalidInput
 from askem.ingestion import IngestPipeline, Receipt, Summary
-from askem.ingestion.files import Listing, SourceFile, list_sources
+from askem.ingestion.files import Listing, SourceFile, list_sources, printable
 from askem.ingestion.pipeline import SourceInput
 from askem.models import DOC_TYPES, DocType
 from askem.text.preprocessing import PREPROCESSOR_IDS, get_preprocessor
@@ -96,12 +96,14 @@ def _inputs(sources: list[SourceFile], topics: tuple[str, ...]) -> Iterator[Sour
                 data = source.path.read_bytes()
             except OSError as error:
                 problem = f"cannot be read ({error.strerror})"
-        yield SourceInput(source.key, data, topics, name=source.path.name, problem=problem)
+        yield SourceInput(
+            source.key, data, topics, name=printable(source.path.name), problem=problem
+        )
 
 
 def _report_passed_over(listing: Listing) -> None:
     for path, reason in listing.passed_over:
-        click.echo(f"passed over  {path.name}: {reason}", err=True)
+        click.echo(f"passed over  {printable(path.name)}: {reason}", err=True)
 
 
 def _line(receipt: Receipt) -> str:

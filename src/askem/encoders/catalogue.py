@@ -68,7 +68,8 @@ def _from_folder(folder: Path) -> OnnxModel:
     if not model_file.is_file():
         model_file = folder / "onnx" / "model.onnx"
     pooling = _json(folder / "1_Pooling" / "config.json")
-    prompts = _json(folder / "config_sentence_transformers.json", required=False).get("prompts", {})
+    prompts = _json(folder / "config_sentence_transformers.json", required=False).get("prompts")
+    prompts = prompts if isinstance(prompts, dict) else {}
     limits = _json(folder / "sentence_bert_config.json")
     return OnnxModel(
         name=folder.resolve().name,

@@ -22,6 +22,8 @@ from askem.models import Vector
 Pooling = Literal["mean", "cls"]
 
 _QUESTION_CACHE = 4096
+_MIN_ROOM = 4
+"""Tokens that one character may need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,12 @@ class OnnxEncoder:
                 f"{model.model_file}: not a text encoder, it wants {sorted(unknown)}"
             )
         self._special = self._tokenizer.num_special_tokens_to_add(False)
+        for prefix in (model.question_prefix, model.passage_prefix):
+            if self._room(prefix) < _MIN_ROOM:
+                raise ConfigurationError(
+                    f"encoder {model.name}: a window of {model.window_tokens} tokens leaves no "
+                    f"room for text beside the prefix {prefix!r}"
+                )
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="askem-encode")
         settings = (model.window_tokens, model.pooling, model.question_prefix, model.passage_prefix)
         fingerprint = hashlib.sha256(repr((digests, settings)).encode()).hexdigest()
@@ -79,13 +87,15 @@ class OnnxEncoder:
 
     def windows(self, text: str, prefix: str = "") -> list[str]:
         """The pieces of a text that are encoded one by one; one piece where it fits."""
-        room = self._model.window_tokens - self._special
-        if prefix:
-            room -= len(self._tokenizer.encode(prefix, add_special_tokens=False).ids)
-        return self._split(text, room)
+        return self._split(text, self._room(prefix))
 
     def close(self) -> None:
         self._pool.shutdown()
+
+    def _room(self, prefix: str) -> int:
+        """Tokens of a window that are left for text."""
+        used = len(self._tokenizer.encode(prefix, add_special_tokens=False).ids) if prefix else 0
+        return self._model.window_tokens - self._special - used
 
     def _split(self, text: str, room: int) -> list[str]:
         offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
@@ -127,7 +137,10 @@ def _unit(vector: NDArray[Any]) -> Vector:
 
 
 def _load_tokenizer(path: Path) -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(path))
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # what tokenizers raises for a file it cannot read
+        raise ConfigurationError(f"{path}: tokenizers cannot load it ({error})") from error
     # Files ship with the truncation and padding of their training; windows are made here.
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -67,7 +67,7 @@ class PatientProtocol(HttpToolsProtocol):
         if unread and not self.transport.is_closing():
             self._lingering = self.loop.call_later(self.linger_s, self.transport.close)
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
+    def send_400_response(self, msg: str) -> None:
         self._refuse(400, "The request is not valid HTTP.")
 
     def _await_headers(self) -> None:

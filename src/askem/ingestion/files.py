@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,11 +61,16 @@ def _other_kind(path: Path, doc_type: DocType, stems: set[str]) -> str | None:
 
 
 def _source(path: Path, doc_type: DocType) -> SourceFile:
-    paper_id, object_id = path.stem, ""
+    paper_id, object_id = printable(path.stem), ""
     if doc_type == "figure":
-        paper_id, _, object_id = path.stem.rpartition(".")
+        paper_id, _, object_id = paper_id.rpartition(".")
     key = SourceKey(paper_id, doc_type, object_id)
     return SourceFile(path, key, id_problem(key) or _file_problem(path))
+
+
+def printable(file_name: str) -> str:
+    """A file's name with bytes that are not UTF-8 spelled out, so that it can be printed."""
+    return os.fsencode(file_name).decode("utf-8", "backslashreplace")
 
 
 def id_problem(key: SourceKey) -> str | None:

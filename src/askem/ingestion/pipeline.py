@@ -118,14 +118,13 @@ class IngestPipeline:
     ) -> LedgerEntry:
         """The entry as it will stand: topics add up over runs, so that loading a folder under a
         second topic does not take the first away."""
-        earlier = known.topics if known is not None and known.state != "failed" else ()
         return LedgerEntry(
             key=source.key,
             state="pending",
             content_hash=content_hash,
             preprocessor_id=self._preprocessor.preprocessor_id,
             encoder_id=self._encoder.encoder_id,
-            topics=tuple(sorted({*earlier, *source.topics})),
+            topics=_added_topics(known, source.topics),
             passages=0,
             windows=0,
             updated_at=_now(),
@@ -158,7 +157,8 @@ class IngestPipeline:
                     receipts.append(_unchanged(prepared.source, known))
                 else:
                     existed = known is not None and known.state == "complete"
-                    todo.append((prepared, source, existed))
+                    topics = _added_topics(known, prepared.entry.topics)
+                    todo.append((*_with_topics(prepared, source, topics), existed))
             receipts += self._commit(todo)
         yield from receipts
 
@@ -232,6 +232,21 @@ def _passage(entry: LedgerEntry, order: int, text: str) -> Passage:
         cosmos_object_id=entry.key.cosmos_object_id or None,
         paragraph_terms=terms,
     )
+
+
+def _added_topics(known: LedgerEntry | None, topics: tuple[str, ...]) -> tuple[str, ...]:
+    earlier = known.topics if known is not None and known.state != "failed" else ()
+    return tuple(sorted({*earlier, *topics}))
+
+
+def _with_topics(
+    prepared: _Prepared, source: EncodedSource, topics: tuple[str, ...]
+) -> tuple[_Prepared, EncodedSource]:
+    if topics == source.topics:
+        return prepared, source
+    passages = tuple(replace(passage, topics=topics) for passage in source.passages)
+    entry = replace(prepared.entry, topics=topics)
+    return replace(prepared, entry=entry), replace(source, topics=topics, passages=passages)
 
 
 def _same(known: LedgerEntry, wanted: LedgerEntry) -> bool:

@@ -22,7 +22,7 @@ _BROKEN = re.compile(r"([^\W_]+(?:[-\u2010\u2011'\u2019][^\W_]+)*)([-\u2010\u201
 _TIED = re.compile(r"[^\W_][/\u2013]$")  # "serum/" + "plasma", "1998\u2013" + "2004"
 _CLOSED = re.compile(r"(?<![\w-])[^\W_]+(?:-[^\W_]+)*(?![\w-])")
 _ENOUGH_LINES = 60  # of which some would end in a hyphen, were they kept
-_SUSPENDED = re.compile(r"(?:and|or|to|versus|und|et|y|o)\s")
+_SUSPENDED = re.compile(r"(and|or|to|versus|und|et)\s")
 _PLAIN = re.compile(r"[^\W\d_a-z]?[^\W\d_A-Z]+")
 _TAIL_CHARS = 80
 _OVERLONG = 1.25  # of the width: two lines closed up into one
@@ -177,8 +177,8 @@ def _seam(left: str, right: str, vocabulary: Vocabulary) -> tuple[str, str]:
     tail = left[-_TAIL_CHARS:]
     broken = _BROKEN.search(tail)
     following = right[0].isalnum()
-    if broken and _SUSPENDED.match(right):
-        return left, " "  # "pre-" + "and post-treatment"
+    if broken and _is_suspended(broken, right, vocabulary):
+        return left, " "
     if broken and following:
         joins = _joins(broken[1], broken[2], right, vocabulary)
         return left[: len(left) - len(broken[2])], "" if joins else _written(broken[2])
@@ -187,6 +187,14 @@ def _seam(left: str, right: str, vocabulary: Vocabulary) -> tuple[str, str]:
     if following and _TIED.search(tail) and "://" not in tail.rsplit(" ", 1)[-1]:
         return left, ""
     return left, " "
+
+
+def _is_suspended(broken: re.Match[str], right: str, vocabulary: Vocabulary) -> bool:
+    """Whether the hyphen stands for a later word: "pre-" + "and post-flood", not "act-" + "or"."""
+    following = _SUSPENDED.match(right)
+    if following is None or broken[2][0] in vocabulary.breaking:
+        return False
+    return not vocabulary.words[broken[1].lower() + following[1]]
 
 
 def _written(hyphen: str) -> str:

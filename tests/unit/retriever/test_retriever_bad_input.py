@@ -140,11 +140,8 @@ def test_a_bad_body_is_refused_as_a_whole(door: AppRunner, content: bytes, reaso
 
 
 def test_bombs_are_refused(door: AppRunner) -> None:
-    for bomb in (
-        b"[" * 60_000,
-        b'{"question":' + b"9" * 60_000 + b"}",
-        b'"\\ud800' + b"[" * 60_000,
-    ):
+    digits, broken = b'{"question":' + b"9" * 60_000 + b"}", b'"\\ud800' + b"[" * 60_000
+    for bomb in (b"[" * 60_000, digits, broken):
         assert door.request("POST", "/hybrid", content=bomb, headers=JSON).status_code == 422
 
 

@@ -44,6 +44,11 @@ def test_rules_for_words_seen_nowhere_else(first: str, second: str, result: str)
     assert joined(first, second) == result
 
 
+def test_an_ending_that_looks_like_a_conjunction_is_joined() -> None:
+    assert joined("an inhibit-", "or was", "each inhibitor") == "an inhibitor was"
+    assert joined("an inhibit\u00ad", "or was") == "an inhibitor was"
+
+
 def test_two_words_of_the_document_are_a_compound() -> None:
     document = ("the stream rose", "each stream fell", "mussels filtered it")
     assert joined("the stream-", "filtered mud", *document) == "the stream-filtered mud"

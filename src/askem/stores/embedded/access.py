@@ -11,7 +11,6 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from askem.errors import CorruptStore
 from askem.stores.embedded.schema import DATABASE, connect, read_meta
 from askem.stores.embedded.sparse_files import SparseFiles
 from askem.stores.embedded.vectors import VectorFile
@@ -89,8 +88,7 @@ class Access:
         return connection
 
     def _refreshed(self, version: int) -> Snapshot:
-        index = self._open_index()
-        index.reload()
+        index = self._newest_index()
         db, known = self._poll, self._snapshot
         db.execute("BEGIN")
         try:
@@ -124,14 +122,11 @@ class Access:
             last_removal=max((seq for seq, _ in removed), default=last_removal),
         )
 
-    def _open_index(self) -> tantivy.Index:
+    def _newest_index(self) -> tantivy.Index:
         if self._index is None:
-            try:
-                self._index = self._sparse.open()
-            except ValueError as error:
-                raise CorruptStore(
-                    f"the sparse index cannot be read ({error}): run `askem verify --repair`"
-                ) from error
+            self._index = self._sparse.open()
+        else:
+            self._sparse.reload(self._index)
         return self._index
 
 

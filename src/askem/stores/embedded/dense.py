@@ -17,9 +17,9 @@ from askem.stores.embedded.filtering import where
 _SCAN_SHARE = 0.2
 """Above this share of all vectors, scanning everything and masking beats gathering."""
 _CACHED_FILTERS = 64
-_TIE = 1e-6
-"""Similarities closer than this are one: the same vector's differs by as much with its place in
-the file."""
+_TIE = 5e-7
+"""Distances closer than this are equal: that of one vector differs by about 1e-7 with its place
+in the file."""
 _ATTEMPTS = 5
 
 
@@ -164,6 +164,9 @@ def _best_rows(
 
 def _hits(ids: list[str], similarities: NDArray[np.floating], top_k: int) -> DenseHits:
     distances = np.maximum(0.0, 1.0 - np.asarray(similarities, dtype=np.float64))
-    steps = np.rint(distances / _TIE).astype(np.int64).tolist()
-    order = sorted(range(len(ids)), key=lambda i: (steps[i], ids[i]))[:top_k]
+    nearest_first = np.argsort(distances, kind="stable")
+    ids, distances = [ids[i] for i in nearest_first], distances[nearest_first]
+    starts = np.flatnonzero(np.diff(distances, prepend=-1.0) > _TIE)
+    distances = np.repeat(distances[starts], np.diff(starts, append=len(ids)))
+    order = sorted(range(len(ids)), key=lambda i: (distances[i], ids[i]))[:top_k]
     return DenseHits([ids[i] for i in order], distances[order])

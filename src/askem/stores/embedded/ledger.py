@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from askem.models import SourceKey
 from askem.ports import LedgerEntry
-from askem.stores.embedded.schema import DATABASE, connect
+from askem.stores.embedded.schema import DATABASE, connect, transaction, writable
 
 _COLUMNS = (
     "paper_id, doc_type, cosmos_object_id, state, content_hash, preprocessor_id, encoder_id, "
@@ -53,13 +52,8 @@ class EmbeddedLedger:
         yield from map(_entry, rows.fetchall())
 
     def _all_or_none(self, statement: str, rows: list[tuple[object, ...]]) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with writable(), transaction(self._connection):
             self._connection.executemany(statement, rows)
-            self._connection.execute("COMMIT")
-        except sqlite3.Error:
-            self._connection.execute("ROLLBACK")
-            raise
 
 
 def _row(entry: LedgerEntry) -> tuple[object, ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from askem.errors import ConfigurationError
+from askem.errors import BackendUnavailable, ConfigurationError
 
 SCHEMA_VERSION = "1"
 DATABASE = "askem.sqlite3"
@@ -85,18 +87,36 @@ def connect(path: Path, *, writer: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def create_or_check(connection: sqlite3.Connection, path: Path) -> None:
-    """Creates the tables in an empty database, all or none; refuses another version's."""
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One writing transaction, all or none."""
     connection.execute("BEGIN IMMEDIATE")
     try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # A full disk ends the transaction by itself.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def writable() -> Iterator[None]:
+    """Names what a full disk or a lock held too long does to a write."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        raise BackendUnavailable("data folder", f"cannot be written ({error})") from error
+
+
+def create_or_check(connection: sqlite3.Connection, path: Path) -> None:
+    """Creates the tables in an empty database, all or none; refuses another version's."""
+    with transaction(connection):
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             for statement in _DDL.split(";\n"):
                 connection.execute(statement)
             connection.executemany("INSERT INTO meta VALUES (?, ?)", _FIRST_META.items())
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
     version = read_meta(connection).get("schema_version")
     if version != SCHEMA_VERSION:
         raise ConfigurationError(

@@ -110,7 +110,8 @@ def _bm25(
 ) -> NDArray[np.float64]:
     """BM25 in Lucene's form, each distinct term once; counts have shape (passages, terms)."""
     norm = K1 * (1 - B + B * lengths / max(mean_length, 1e-9))
-    scores: NDArray[np.float64] = (counts / (counts + norm[:, None])) @ idf
+    # Not a matrix product: that rounds equal rows differently, by their place.
+    scores: NDArray[np.float64] = (counts / (counts + norm[:, None]) * idf).sum(axis=1)
     return scores
 
 

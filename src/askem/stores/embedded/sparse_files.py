@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
+from askem.errors import BackendUnavailable, CorruptStore
 from askem.models import Filters
 
 FOLDER = "sparse"
@@ -39,6 +41,16 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:  # what tantivy raises for everything
+        raise CorruptStore(
+            f"the sparse index cannot be read ({error}): run `askem verify --repair`"
+        ) from error
+
+
 class SparseFiles:
     """One process's handle on the index folder. Searching is thread-safe; writing is done under
     the store's writer lock."""
@@ -57,23 +69,36 @@ class SparseFiles:
         tantivy.Index(self._schema, path=str(self._folder))
 
     def open(self) -> tantivy.Index:
-        """Raises ValueError where the folder holds no readable index."""
-        index = tantivy.Index.open(str(self._folder))
-        index.config_reader("manual")
-        index.reload()
-        return index
+        """Raises CorruptStore where the folder holds no readable index."""
+        with _readable():
+            index = tantivy.Index.open(str(self._folder))
+            index.config_reader("manual")
+            index.reload()
+            return index
+
+    def reload(self, index: tantivy.Index) -> None:
+        """Lets an open index see the latest commit. Raises CorruptStore."""
+        with _readable():
+            index.reload()
 
     def apply(self, drop: Sequence[int], add: Iterable[SparseDocument]) -> None:
-        """Drops rows, adds documents, and returns when both are durable. Safe to repeat."""
-        writer = tantivy.Index.open(str(self._folder)).writer(_WRITER_HEAP_BYTES, num_threads=1)
-        if drop:
-            # By query: deleting by term does nothing on integer fields.
-            writer.delete_documents_by_query(self.rows(drop))
-        for document in add:
-            writer.add_document(self._document(document))
-        writer.commit()
-        # Without the wait a short-lived writer never merges, and segments pile up.
-        writer.wait_merging_threads()
+        """Drops rows, adds documents, and returns when both are durable. Safe to repeat.
+
+        Raises CorruptStore, and BackendUnavailable where the index cannot be written (disk full).
+        """
+        index = self.open()
+        try:
+            writer = index.writer(_WRITER_HEAP_BYTES, num_threads=1)
+            if drop:
+                # By query: deleting by term does nothing on integer fields.
+                writer.delete_documents_by_query(self.rows(drop))
+            for document in add:
+                writer.add_document(self._document(document))
+            writer.commit()
+            # Without the wait a short-lived writer never merges, and segments pile up.
+            writer.wait_merging_threads()
+        except ValueError as error:  # what tantivy raises for everything
+            raise BackendUnavailable("sparse index", f"cannot be written ({error})") from error
 
     def rows(self, row_ids: Sequence[int]) -> tantivy.Query:
         return tantivy.Query.term_set_query(self._schema, "row_id", list(row_ids))

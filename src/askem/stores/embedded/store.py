@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -37,13 +38,16 @@ class EmbeddedStore:
         self.data_dir = data_dir
         self.vectors = VectorFile(data_dir, dimension)
         self.sparse_files = SparseFiles(data_dir)
-        self._prepare(encoder_id, dimension)
+        try:
+            self._prepare(encoder_id, dimension)
+        except sqlite3.Error as error:
+            raise ConfigurationError(f"ASKEM_DATA_DIR: cannot use {data_dir} ({error})") from error
         self.access = Access(data_dir, self.vectors, self.sparse_files)
         self.sparse = EmbeddedSparse(self.access, self.sparse_files)
         self.dense = EmbeddedDense(self.access)
         self.reader = EmbeddedReader(self.access)
         self.ledger = EmbeddedLedger(data_dir)
-        self.writer = EmbeddedWriter(data_dir, self.vectors, self.sparse_files)
+        self.writer = EmbeddedWriter(data_dir, self.vectors, self.sparse_files, encoder_id)
 
     @classmethod
     def open(cls, data_dir: Path, encoder: Encoder) -> Self:
@@ -78,13 +82,25 @@ class EmbeddedStore:
                     f"the index in {self.data_dir} was built with encoder {stored}, configured is "
                     f"{encoder_id}: set ASKEM_ENCODER back, or ingest into a new ASKEM_DATA_DIR"
                 )
-            if stored != encoder_id or "encoder_id" not in meta:
+            if "encoder_id" not in meta:
                 write_meta(connection, encoder_id=encoder_id, dimension=dimension)
+            elif stored != encoder_id:
+                # Emptied: a new file, for the old one's slots are of another size.
+                generation = int(meta["generation"]) + 1
+                meta |= {"generation": str(generation), "next_slot": "0"}
+                write_meta(
+                    connection,
+                    encoder_id=encoder_id,
+                    dimension=dimension,
+                    generation=generation,
+                    next_slot=0,
+                )
             # Only an index that never held anything is made here: making an empty one for a
             # corpus that has passages would answer every question with nothing.
             empty = not int(meta["passages"]) and meta["next_slot"] == "0"
-            with FileLock(self.data_dir / LOCK_FILE):
-                if empty and not self.sparse_files.exists():
-                    self.sparse_files.create()
+            if empty and not self.sparse_files.exists():
+                with FileLock(self.data_dir / LOCK_FILE):
+                    if not self.sparse_files.exists():
+                        self.sparse_files.create()
         finally:
             connection.close()

@@ -73,6 +73,7 @@ class EmbeddedVerifier:
                 *_named("not in the sparse index", [rows[row] for row in missing]),
                 *([f"{len(extra)} passages in the sparse index that are gone"] if extra else []),
                 *_named("vectors are damaged or missing", [rows[row] for row in damaged]),
+                *self._waiting(),
                 *self._statistics(),
                 *(finding for finding, _ in self._ledger_differences()),
             ]
@@ -95,6 +96,8 @@ class EmbeddedVerifier:
             missing, extra = self._sparse_differences(set(rows))
             if missing or extra or not self._store.sparse_files.exists():
                 self._rebuild_sparse()
+            with self._store.writer.exclusive():
+                pass  # takes what waits in the outbox into the sparse index
             if list(self._statistics()):
                 self._count_again()
             self._store.ledger.record([entry for _, entry in self._ledger_differences()])
@@ -107,7 +110,7 @@ class EmbeddedVerifier:
         """Row ids that the sparse index lacks, and those it holds and should not."""
         try:
             searcher = self._store.sparse_files.open().searcher()
-        except ValueError:  # what tantivy raises for a folder it cannot read
+        except CorruptStore:
             return sorted(rows), []
         held: list[int] = []
         if searcher.num_docs:
@@ -135,6 +138,11 @@ class EmbeddedVerifier:
             if checksum(vectors[slot : slot + windows]) != crc:
                 damaged.append(row_id)
         return damaged
+
+    def _waiting(self) -> Iterator[str]:
+        waiting = self._db.execute("SELECT count(*) FROM outbox").fetchone()[0]
+        if waiting:
+            yield f"{waiting} changes wait for the sparse index; the next write takes them up"
 
     def _statistics(self) -> Iterator[str]:
         meta = read_meta(self._db)
@@ -214,7 +222,7 @@ class EmbeddedVerifier:
         stored = self._stored()
         for entry in list(self._store.ledger.entries()):
             held = stored.pop(entry.key, None)
-            name = f"{entry.key.paper_id} {entry.key.doc_type} {entry.key.cosmos_object_id}".strip()
+            name = _name(entry.key)
             if held is None:
                 if entry.state != "failed":
                     reason = "not stored; ingest its file again"
@@ -228,7 +236,11 @@ class EmbeddedVerifier:
                 yield finding, _entry(entry.key, held, self._encoder.encoder_id)
         for key, held in stored.items():
             entry = _entry(key, held, self._encoder.encoder_id)
-            yield f"{key.paper_id} {key.doc_type}: stored, but not in the ledger", entry
+            yield f"{_name(key)}: stored, but not in the ledger", entry
+
+
+def _name(key: SourceKey) -> str:
+    return f"{key.paper_id} {key.doc_type} {key.cosmos_object_id}".strip()
 
 
 def _says(entry: LedgerEntry, held: _Stored) -> bool:

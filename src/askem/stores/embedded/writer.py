@@ -20,9 +20,17 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from askem.errors import EncoderMismatch
 from askem.models import SourceKey
 from askem.ports import EncodedSource, StoredCounts
-from askem.stores.embedded.schema import DATABASE, connect, read_meta, write_meta
+from askem.stores.embedded.schema import (
+    DATABASE,
+    connect,
+    read_meta,
+    transaction,
+    writable,
+    write_meta,
+)
 from askem.stores.embedded.sparse_files import SparseDocument, SparseFiles
 from askem.stores.embedded.vectors import VectorFile
 
@@ -34,7 +42,10 @@ _COMPACT_ABOVE = 10_000
 class EmbeddedWriter:
     """The one way to change an embedded store. One at a time across processes and threads."""
 
-    def __init__(self, data_dir: Path, vectors: VectorFile, sparse: SparseFiles) -> None:
+    def __init__(
+        self, data_dir: Path, vectors: VectorFile, sparse: SparseFiles, encoder_id: str
+    ) -> None:
+        self._encoder_id = encoder_id
         self._vectors = vectors
         self._sparse = sparse
         self._lock = FileLock(data_dir / LOCK_FILE)
@@ -52,14 +63,23 @@ class EmbeddedWriter:
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Holds the writer lock; what an earlier writer left undone is finished first."""
-        with self._lock:
+        with writable(), self._lock:
             self._replay_outbox()
             yield
 
     def replace(self, sources: Sequence[EncodedSource]) -> None:
-        """Makes the store hold exactly these passages of each source; durable on return."""
+        """Makes the store hold exactly these passages of each source; durable on return.
+
+        Raises BackendUnavailable where the folder cannot be written (disk full), EncoderMismatch
+        where another encoder's index has taken this one's place, and CorruptStore.
+        """
         with self.exclusive():
             meta = read_meta(self.connection)
+            if meta["encoder_id"] != self._encoder_id:
+                raise EncoderMismatch(
+                    f"the index is now of encoder {meta['encoder_id']}, vectors came from "
+                    f"{self._encoder_id}: was the data folder emptied and filled again meanwhile?"
+                )
             slot = int(meta["next_slot"])
             rows = [array for source in sources for array in source.vectors]
             if rows:
@@ -104,13 +124,8 @@ class EmbeddedWriter:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """One SQLite transaction; the caller holds the lock."""
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self.connection):
             yield
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
 
     def _remove(self, key: SourceKey) -> None:
         """Deletes a source's rows and takes them out of the corpus statistics."""
