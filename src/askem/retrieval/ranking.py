@@ -19,6 +19,7 @@ Scores = NDArray[np.float64]
 KERNEL_WIDTH = 5.0
 """Content tokens after which a neighbouring term counts 1/e (a plateau from 3 to 8)."""
 PAIR_WEIGHT = 0.5
+COSINE_WEIGHT = 1.1
 BLEND_DENSE_WEIGHT = 0.25
 RRF_K = 60
 
@@ -34,7 +35,7 @@ def rank(
 
 
 def proximity(screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.float64]) -> Scores:
-    """(B + K + P/2) / T + cosine.
+    """(B + K + P/2) / T + 1.1 cosine.
 
     B is BM25; K the best local cluster of question terms; P how close adjacent question terms
     stand to each other; T = the idf mass of the question's terms, those the corpus lacks
@@ -42,7 +43,7 @@ def proximity(screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.
     """
     clusters, pairs = term_proximity(screened)
     lexical = screened.bm25 + clusters + PAIR_WEIGHT * pairs
-    scores: Scores = lexical[rows] / screened.idf.sum() + (1.0 - distances)
+    scores: Scores = lexical[rows] / screened.idf.sum() + COSINE_WEIGHT * (1.0 - distances)
     return scores
 
 

@@ -89,14 +89,17 @@ class SparseFiles:
         index = self.open()
         try:
             writer = index.writer(_WRITER_HEAP_BYTES, num_threads=1)
-            if drop:
-                # By query: deleting by term does nothing on integer fields.
-                writer.delete_documents_by_query(self.rows(drop))
-            for document in add:
-                writer.add_document(self._document(document))
-            writer.commit()
-            # Without the wait a short-lived writer never merges, and segments pile up.
-            writer.wait_merging_threads()
+            try:
+                if drop:
+                    # By query: deleting by term does nothing on integer fields.
+                    writer.delete_documents_by_query(self.rows(drop))
+                for document in add:
+                    writer.add_document(self._document(document))
+                writer.commit()
+            finally:
+                # Without the wait a short-lived writer never merges, and segments pile up. It
+                # also lets go of the index's lock, which an error's traceback would keep.
+                writer.wait_merging_threads()
         except ValueError as error:  # what tantivy raises for everything
             raise BackendUnavailable("sparse index", f"cannot be written ({error})") from error
 
