@@ -8,6 +8,8 @@ serves TARGET, each question once, from one connection or several.
 from __future__ import annotations
 
 import argparse
+import random
+import string
 import sys
 import time
 from collections.abc import Iterator
@@ -107,8 +109,8 @@ def measure(options: argparse.Namespace) -> None:
     questions = [q["text"] for q in islice(read_queries(options.data).values(), options.questions)]
     key = api_key(options)
     for path, fresh in (("/hybrid", True), ("/hybrid", False), ("/vector", False)):
-        # A vector is cached by the question's text: a number makes it new.
-        asked = [f"{q} {time.time_ns()}" if fresh else q for q in questions]
+        # A vector is cached by the question's text: one more word makes it new.
+        asked = [f"{q} {_word()}" if fresh else q for q in questions]
         if not fresh:
             _times(options, key, path, asked)
         times, inside = _times(options, key, path, asked)
@@ -120,6 +122,10 @@ def measure(options: argparse.Namespace) -> None:
             f"ms, {len(times) / sum(times) * 1e3 * options.connections:.0f}/s; "
             f"server's medians: {stages}"
         )
+
+
+def _word() -> str:
+    return "".join(random.choices(string.ascii_lowercase, k=4))
 
 
 def _times(

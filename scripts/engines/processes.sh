@@ -50,7 +50,9 @@ launch_weaviate() {
         export AUTHENTICATION_APIKEY_USERS=writer,reader
         export AUTHORIZATION_ADMINLIST_ENABLED=true AUTHORIZATION_ADMINLIST_USERS=writer
         export AUTHORIZATION_ADMINLIST_READONLY_USERS=reader
-        export CLUSTER_HOSTNAME=engine CLUSTER_ADVERTISE_ADDR=127.0.0.1
+        export CLUSTER_HOSTNAME=engine CLUSTER_ADVERTISE_ADDR=127.0.0.1 CLUSTER_BIND_ADDR=127.0.0.1
+        # Weaviate has its gRPC and data ports on every address, whatever it is told: keys on both.
+        export CLUSTER_BASIC_AUTH_USERNAME=engine CLUSTER_BASIC_AUTH_PASSWORD="${setting[WEAVIATE_APIKEY]}"
         export CLUSTER_GOSSIP_BIND_PORT="$cluster" CLUSTER_DATA_BIND_PORT="$((cluster + 1))"
         export RAFT_PORT="$((cluster + 2))" RAFT_INTERNAL_RPC_PORT="$((cluster + 3))"
         export GOMAXPROCS=2 GO_PROFILING_DISABLE=true LOG_LEVEL=warning
@@ -75,7 +77,8 @@ launch_elasticsearch() {
         -Djava.awt.headless=true -Djava.io.tmpdir="$home/tmp" -Des.logs.base_path="$home/logs" \
         -Dlog4j.shutdownHookEnabled=false -Dlog4j2.disable.jmx=true -Dio.netty.noUnsafe=true \
         --enable-native-access=ALL-UNNAMED,org.elasticsearch.nativeaccess,org.apache.lucene.core \
-        --module-path "$code/lib" --add-modules jdk.net,org.elasticsearch.server,ALL-MODULE-PATH \
+        --module-path "$code/lib" \
+        --add-modules jdk.incubator.vector,jdk.net,org.elasticsearch.server,ALL-MODULE-PATH \
         -cp "$code/launcher" askem.engines.StartNode "$code" "$home/config"
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.metadata import entry_points
 
@@ -36,6 +37,9 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command; what goes wrong on purpose is a line on stderr and exit status 1."""
+    # Before numpy is loaded: parallelism comes from our own workers, and OpenBLAS's threads under
+    # them make a small product many times slower on a busy machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         cli()
     except ValidationError as error:

@@ -14,7 +14,7 @@ from askem.errors import AskemError
 from askem.models import Filters
 from askem.ports import EncodedSource, StoredCounts
 from askem.stores.embedded import EmbeddedStore
-from askem.stores.embedded.sparse_files import SparseDocument, SparseFiles
+from askem.stores.embedded.sparse_files import FOLDER, SparseDocument, SparseFiles
 from askem.stores.embedded.vectors import VectorFile
 from askem.stores.embedded.verify import EmbeddedVerifier
 from askem.stores.embedded.writer import EmbeddedWriter
@@ -236,6 +236,20 @@ def test_a_compaction_that_was_cut_short_changes_nothing(
     assert_complete(store, encoder, model)
     store.writer.compact()
     assert_complete(store, encoder, model)
+
+
+def test_files_of_a_commit_that_was_cut_short_are_not_in_the_way(
+    store: EmbeddedStore, encoder: FakeEncoder, earlier: list[EncodedSource]
+) -> None:
+    """Tantivy names the files of a commit alike each time, and never overwrites one."""
+    store.writer.replace(earlier)
+    meta = store.data_dir / FOLDER / "meta.json"
+    before = meta.read_bytes()
+    store.sparse_files.apply([1], [])
+    # What a process leaves that is killed before its last step.
+    meta.write_bytes(before)
+    store.sparse_files.apply([1], [])
+    assert store.writer.counts([earlier[0].key]) == [StoredCounts(2, 3)]
 
 
 def test_an_index_that_cannot_be_written_is_an_error_of_ours(

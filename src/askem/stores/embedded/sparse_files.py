@@ -90,6 +90,9 @@ class SparseFiles:
         try:
             writer = index.writer(_WRITER_HEAP_BYTES, num_threads=1)
             try:
+                # What a killed process left: its files would be written again under their names,
+                # and an existing file is an error.
+                writer.garbage_collect_files()
                 if drop:
                     # By query: deleting by term does nothing on integer fields.
                     writer.delete_documents_by_query(self.rows(drop))
