@@ -34,15 +34,17 @@ TEXT
 }
 
 up() {
-    case "${1:-}" in
-    --fresh) down --wipe ;;
-    '') ;;
-    *) die "up takes --fresh or nothing, not $1" ;;
-    esac
+    [[ -z "$1" || "$1" == --fresh ]] || die "up takes --fresh or nothing, not $1"
+    need_tools "${engines[@]}"
+    [[ -z "$1" ]] || down --wipe
     build_weaviate
     build_elasticsearch
-    save_settings
+    check_unchanged
     local engine
+    for engine in "${engines[@]}"; do
+        need_ports "$engine"
+    done
+    save_settings
     for engine in "${engines[@]}"; do
         launch "$engine"
     done
@@ -53,20 +55,20 @@ up() {
 }
 
 down() {
+    [[ -z "$1" || "$1" == --wipe ]] || die "down takes --wipe or nothing, not $1"
     local engine
     for engine in "${engines[@]}"; do
         halt "$engine"
     done
     rm -f "$settings_file"
-    case "${1:-}" in
-    --wipe) rm -rf "$run_dir" ;;
-    '') ;;
-    *) die "down takes --wipe or nothing, not $1" ;;
-    esac
+    [[ -z "$1" ]] || rm -rf "$run_dir"
 }
 
 start() {
+    need_tools "$1"
     "build_$1"
+    check_unchanged
+    need_ports "$1"
     save_settings
     launch "$1"
     await "$1"
@@ -92,15 +94,14 @@ env_lines() {
         ELASTICSEARCH_READ_APIKEY "${setting[ELASTICSEARCH_READ_APIKEY]}"
 }
 
-# Runs a command that changes something, one at a time in this cache folder.
-exclusively() {
+# One command at a time may change something in this cache folder.
+take_turns() {
     exec 9>"$cache/lock"
     if ! flock --nonblock 9; then
         say "Another engines.sh is at work here; waiting for it"
         flock 9
     fi
     load_settings
-    "$@"
 }
 
 one_engine() {
@@ -118,13 +119,19 @@ main() {
     esac
     prepare
     case "$command" in
-    up | down) exclusively "$command" "${2:-}" ;;
-    restart) exclusively restart ;;
-    build) exclusively build_all ;;
-    checksums) exclusively rewrite_checksums ;;
-    start) exclusively start "$2" ;;
-    stop) exclusively halt "$2" ;;
-    pause | resume) exclusively "$command" "$2" ;;
+    status | env) ;;
+    *) take_turns ;;
+    esac
+    case "$command" in
+    up) up "${2:-}" ;;
+    down) down "${2:-}" ;;
+    restart) restart ;;
+    build) build_all ;;
+    checksums) rewrite_checksums ;;
+    start) start "$2" ;;
+    stop) halt "$2" ;;
+    pause) pause "$2" ;;
+    resume) resume "$2" ;;
     status) status ;;
     env) env_lines ;;
     *)
@@ -140,8 +147,12 @@ restart() {
 }
 
 build_all() {
+    need_tools "${engines[@]}"
     build_weaviate
     build_elasticsearch
 }
 
-main "$@"
+{ # read whole before it runs: it may be edited meanwhile
+    main "$@"
+    exit
+}

@@ -40,7 +40,6 @@ built_in() {
 build_weaviate() {
     is_built "$(weaviate_home)" "$weaviate_recipe" && return
     ! runs weaviate || die "weaviate runs, and its recipe has changed; first: scripts/engines.sh stop weaviate"
-    need_go
     say "Building Weaviate $(weaviate_version) (once; about 5 minutes on two cores)"
     built_in "$(weaviate_home)" "$weaviate_recipe" compile_weaviate
 }
@@ -51,6 +50,21 @@ compile_weaviate() {
         CGO_ENABLED=0 nice -n 10 go build -mod=readonly -trimpath -buildvcs=false -ldflags='-s -w' \
             -o "$1/weaviate-server" github.com/weaviate/weaviate/cmd/weaviate-server
     ) || die "building Weaviate failed"
+}
+
+# need_tools ENGINE...: names all that is missing, before anything is built or stopped.
+need_tools() {
+    local engine complete=1
+    for engine in "$@"; do
+        case "$engine" in
+        weaviate) is_built "$(weaviate_home)" "$weaviate_recipe" || (need_go) || complete=0 ;;
+        elasticsearch)
+            (need_java) || complete=0
+            is_built "$(elasticsearch_home)" "$elasticsearch_recipe" || (need_maven) || complete=0
+            ;;
+        esac
+    done
+    ((complete)) || exit 1
 }
 
 need_go() {
@@ -64,16 +78,17 @@ need_go() {
 build_elasticsearch() {
     is_built "$(elasticsearch_home)" "$elasticsearch_recipe" && return
     ! runs elasticsearch || die "elasticsearch runs, and its recipe has changed; first: scripts/engines.sh stop elasticsearch"
-    need_java
-    need_maven
     say "Fetching Elasticsearch $(elasticsearch_version) and compiling its analysis plugin (once; less than a minute)"
     built_in "$(elasticsearch_home)" "$elasticsearch_recipe" assemble_elasticsearch
 }
 
 fetch_jars() {
     # -C: a checksum that does not match fails the build.
-    nice -n 10 mvn --batch-mode --quiet -Dstyle.color=never -C -f "$elasticsearch_recipe/pom.xml" \
-        dependency:copy-dependencies -DoutputDirectory="$1" >&2 || die "fetching Elasticsearch failed"
+    nice -n 10 mvn --batch-mode -C -f "$elasticsearch_recipe/pom.xml" \
+        dependency:copy-dependencies -DoutputDirectory="$1" >"$cache/maven.log" 2>&1 || {
+        tail -n 20 "$cache/maven.log" >&2
+        die "fetching Elasticsearch failed; all that Maven said is in $cache/maven.log"
+    }
 }
 
 checksums_of() { (cd "$1" && LC_ALL=C && sha256sum -- *.jar); }

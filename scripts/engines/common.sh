@@ -4,16 +4,14 @@
 readonly engines=(weaviate elasticsearch)
 readonly cache="${ASKEM_ENGINES_CACHE:-$root/.cache/engines}"
 readonly run_dir="$cache/run"
-readonly settings_file="$cache/settings" # of the engines that run; not there when none do
+readonly settings_file="$cache/settings" # the lasting ones, from `up` or `start` until `down`
 readonly keys_file="$cache/keys"         # made once, kept when the data is thrown away
-readonly names=(
+readonly lasting=( # what all commands must know alike until `down`
     WEAVIATE_PORT WEAVIATE_GRPC_PORT WEAVIATE_CLUSTER_PORT
     ELASTICSEARCH_PORT ELASTICSEARCH_NODE_PORT ELASTICSEARCH_TRANSPORT_PORT
     WEAVIATE_APIKEY WEAVIATE_READ_APIKEY ELASTICSEARCH_APIKEY ELASTICSEARCH_READ_APIKEY
-    ELASTICSEARCH_HEAP TIMEOUT_S
 )
-# From the environment (with ASKEM_ENGINES_ before the name), else those of the engines that run,
-# else these.
+# From the environment (with ASKEM_ENGINES_ before the name), else from the file, else the default.
 declare -A setting
 
 say() { printf '%s\n' "$*"; }
@@ -52,7 +50,7 @@ load_settings() {
     read_settings "$keys_file"
     [[ ! -e "$settings_file" ]] || read_settings "$settings_file"
     local name variable
-    for name in "${names[@]}"; do
+    for name in "${lasting[@]}" ELASTICSEARCH_HEAP TIMEOUT_S; do
         variable="ASKEM_ENGINES_$name"
         [[ -z "${!variable:-}" ]] || setting[$name]="${!variable}"
         case "$name" in
@@ -77,10 +75,9 @@ read_settings() {
 
 save_settings() {
     local name
-    check_unchanged
     (
         umask 077
-        for name in "${names[@]}"; do
+        for name in "${lasting[@]}"; do
             printf '%s=%s\n' "$name" "${setting[$name]}"
         done >"$settings_file.new"
     )

@@ -40,7 +40,6 @@ spawn() {
 
 launch_weaviate() {
     local cluster="${setting[WEAVIATE_CLUSTER_PORT]}"
-    need_free WEAVIATE_PORT WEAVIATE_GRPC_PORT WEAVIATE_CLUSTER_PORT+{0..3}
     say "Starting Weaviate $(weaviate_version)"
     (
         export PERSISTENCE_DATA_PATH="$run_dir/weaviate" GRPC_PORT="${setting[WEAVIATE_GRPC_PORT]}"
@@ -67,7 +66,6 @@ launch_elasticsearch() {
     local home="$run_dir/elasticsearch" code java_home
     code=$(elasticsearch_home)
     java_home=$(find_java)
-    need_free ELASTICSEARCH_NODE_PORT ELASTICSEARCH_TRANSPORT_PORT
     say "Starting Elasticsearch $(elasticsearch_version)"
     rm -rf "$home/tmp"
     mkdir -p "$home/config" "$home/data" "$home/logs" "$home/tmp"
@@ -99,12 +97,21 @@ YAML
 }
 
 launch_key_proxy() {
-    need_free ELASTICSEARCH_PORT
     (
         export WRITE_KEY="${setting[ELASTICSEARCH_APIKEY]}" READ_KEY="${setting[ELASTICSEARCH_READ_APIKEY]}"
         spawn key-proxy python3 "$root/scripts/engines/key_proxy.py" \
             "${setting[ELASTICSEARCH_PORT]}" "${setting[ELASTICSEARCH_NODE_PORT]}"
     )
+}
+
+need_ports() {
+    case "$1" in
+    weaviate) runs weaviate || need_free WEAVIATE_PORT WEAVIATE_GRPC_PORT WEAVIATE_CLUSTER_PORT+{0..3} ;;
+    elasticsearch)
+        runs elasticsearch || need_free ELASTICSEARCH_NODE_PORT ELASTICSEARCH_TRANSPORT_PORT
+        runs key-proxy || need_free ELASTICSEARCH_PORT
+        ;;
+    esac
 }
 
 # need_free NAME...: each a setting's name, or NAME+N for the Nth port after it.
@@ -153,10 +160,11 @@ await() {
     local begun=$SECONDS told=$SECONDS
     until is_ready "$1"; do
         sleep 0.5
-        runs "$1" || failed "$1" "$1 ended while it was starting"
-        [[ "$1" != elasticsearch ]] || runs key-proxy || failed key-proxy "the key proxy ended while it was starting"
+        runs "$1" || failed "$1" "$1" "$1 ended while it was starting"
+        [[ "$1" != elasticsearch ]] || runs key-proxy ||
+            failed "$1" key-proxy "the key proxy ended while it was starting"
         ((SECONDS - begun < setting[TIMEOUT_S])) ||
-            failed "$1" "$1 is not ready after ${setting[TIMEOUT_S]} s (ASKEM_ENGINES_TIMEOUT_S)"
+            failed "$1" "$1" "$1 is not ready after ${setting[TIMEOUT_S]} s (ASKEM_ENGINES_TIMEOUT_S)"
         if ((SECONDS - told >= 10)); then
             told=$SECONDS
             say "Waiting for $1 ($((SECONDS - begun)) s)"
@@ -165,9 +173,11 @@ await() {
     describe "$1"
 }
 
+# failed ENGINE PROCESS WHAT
 failed() {
-    tail -n 20 "$run_dir/$1.log" >&2
-    die "$2; its last lines are above, all of them in $run_dir/$1.log"
+    tail -n 20 "$run_dir/$2.log" >&2
+    halt "$1"
+    die "$3; its last lines are above, all of them in $run_dir/$2.log"
 }
 
 halt() {
@@ -212,7 +222,7 @@ describe() {
     version=$("$1_version")
     case "$1" in
     weaviate) where="http ${setting[WEAVIATE_PORT]}, grpc ${setting[WEAVIATE_GRPC_PORT]}" ;;
-    elasticsearch) where="http ${setting[ELASTICSEARCH_PORT]}, key proxy's pid $(pid_of key-proxy || echo none)" ;;
+    elasticsearch) where="http ${setting[ELASTICSEARCH_PORT]}, key proxy's pid $(runs key-proxy && pid_of key-proxy || echo none)" ;;
     esac
     if runs "$1"; then
         state='not ready'

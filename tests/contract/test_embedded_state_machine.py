@@ -26,7 +26,7 @@ from askem.testing.fakes import FakeEncoder
 from askem.text.analysis import question_terms
 
 THOROUGH = os.environ.get("ASKEM_HYPOTHESIS") == "thorough"
-LIMITS = (500, 50) if THOROUGH else (15, 15)
+LIMITS = (500, 50) if THOROUGH else (20, 20)
 
 ENCODER = FakeEncoder(16, window=8)
 WORDS = "virus spike lung model HQ HQ-M SARS-CoV-2 soil of the dose trial B.1.1.7".split()

@@ -175,11 +175,11 @@ def test_k_and_p_of_many_long_passages_are_what_their_definitions_say() -> None:
 # The rankings
 
 
-def test_proximity_is_b_and_k_and_half_p_over_t_and_the_cosine() -> None:
+def test_proximity_is_b_and_k_and_half_p_over_t_and_the_weighted_cosine() -> None:
     # Row 0: B 4, K 3 + 2 e^-.2, P 2.5; row 1: B 1, K 2, P 0. T = 2 + 3 + 1 (the last unknown).
     found = screened([[0, 1], [0]], [2.0, 3.0, 1.0], bm25=[4.0, 1.0])
-    first = (4 + 3 + 2 * math.exp(-0.2) + 0.5 * 2.5) / 6 + 0.7
-    second = (1 + 2) / 6 + 0.1
+    first = (4 + 3 + 2 * math.exp(-0.2) + 0.5 * 2.5) / 6 + 1.1 * 0.7
+    second = (1 + 2) / 6 + 1.1 * 0.1
     assert scores("proximity", found, [0.3, 0.9]) == pytest.approx([first, second])
 
 
