@@ -57,8 +57,7 @@ def question_terms(question: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    lowered = text.lower()
-    return _WORD.findall(lowered if lowered.isascii() else _fold(lowered))
+    return _WORD.findall((text if text.isascii() else _fold(text)).lower())
 
 
 def _fold(text: str) -> str:

@@ -21,6 +21,8 @@ from askem.stores.embedded.sparse_files import SparseFiles
 from askem.stores.embedded.vectors import VectorFile
 from askem.stores.embedded.writer import LOCK_FILE, EmbeddedWriter
 
+_OPENING_LOCK_FILE = "opening.lock"
+
 
 class EmbeddedStore:
     """All ports of one data folder. Any number of processes may read while one writes."""
@@ -39,7 +41,10 @@ class EmbeddedStore:
         self.vectors = VectorFile(data_dir, dimension)
         self.sparse_files = SparseFiles(data_dir)
         try:
-            self._prepare(encoder_id, dimension)
+            # Not the writer's lock, which may be held for long. SQLite itself does not wait where
+            # two processes turn a new database to WAL at once.
+            with FileLock(data_dir / _OPENING_LOCK_FILE):
+                self._prepare(encoder_id, dimension)
         except sqlite3.Error as error:
             raise ConfigurationError(f"ASKEM_DATA_DIR: cannot use {data_dir} ({error})") from error
         self.access = Access(data_dir, self.vectors, self.sparse_files)
