@@ -133,7 +133,7 @@ def test_a_vector_file_that_is_too_short_is_an_error(
 
 def open_together(folder: Path, together: Barrier) -> None:
     for number in range(20):
-        together.wait(timeout=60)
+        together.wait(timeout=20)
         EmbeddedStore.open(folder / str(number), OTHER).close()
 
 
