@@ -138,8 +138,9 @@ class IngestPipeline:
         reason: str,
         decoded: Decoded,
     ) -> Receipt:
-        """Records the failure; a version stored earlier goes on being served."""
-        if known is not None and known.state == "complete":
+        """Records the failure; a version stored earlier, even one whose successor was cut short,
+        goes on being served under the entry it has."""
+        if known is not None and known.state != "failed":
             self._ledger.record([replace(known, error=reason)])
         else:
             self._ledger.record([replace(entry, state="failed", error=reason)])

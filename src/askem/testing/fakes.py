@@ -135,7 +135,8 @@ class FakeStore:
     ) -> DenseHits:
         self._hook("search")
         allowed = None if within is None else set(within)
-        unit = vector / np.linalg.norm(vector)
+        # A zero vector is at distance 1 from everything.
+        unit = vector / (np.linalg.norm(vector) or 1.0)
         distances = {
             key: 1.0 - float(np.max(self._vectors[key] @ unit))
             for key in self._matching(filters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,17 @@ def test_the_older_version_is_served_while_a_newer_one_fails(
     known = entry(store)
     assert (known.state, known.error) == ("complete", "ZeroDivisionError: of this text")
     assert agrees(store, encoder)
+
+
+def test_a_failure_after_a_kill_keeps_the_topics_of_what_is_served(
+    store: EmbeddedStore, encoder: FakeEncoder
+) -> None:
+    ingest = pipeline(store, encoder, preprocessor=FailsOnBad()).ingest
+    list(ingest([paper("good", topics=["first"])]))
+    store.ledger.record([replace(entry(store), state="pending")])
+    assert one(ingest([paper("BAD", topics=["second"])])).status == "failed"
+    assert one(ingest([paper("better", topics=["second"])])).status == "created"
+    assert entry(store).topics == ("first", "second")
 
 
 def test_taking_a_failed_version_back_clears_the_error(

@@ -78,6 +78,17 @@ def test_a_writer_whose_index_became_another_encoders_is_refused(
         store.writer.replace([source])
 
 
+def test_a_reader_whose_index_became_another_encoders_is_refused(
+    store: EmbeddedStore, encoder: FakeEncoder, source: EncodedSource
+) -> None:
+    store.writer.replace([source])
+    store.writer.delete([source.key])
+    with EmbeddedStore.open(store.data_dir, OTHER) as other:
+        other.writer.replace([make_source("a", ["infection"], OTHER)])
+        with pytest.raises(EncoderMismatch, match="fake-32"):
+            found_by_both(store, encoder)
+
+
 # Folders that cannot be used
 
 
@@ -234,7 +245,7 @@ def test_a_compaction_during_a_search_does_not_show(
     store.writer.replace([gone, source])
     store.writer.delete([gone.key])
     vectors = CompactedMeanwhile(store, encoder.dimension)
-    access = Access(store.data_dir, vectors, store.sparse_files)
+    access = Access(store.data_dir, vectors, store.sparse_files, encoder.encoder_id)
     vector = encoder.encode_question("infection model")
     found = EmbeddedDense(access).search(vector, 5, filters, within)
     access.close()

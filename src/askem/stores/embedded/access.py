@@ -11,6 +11,7 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
+from askem.errors import EncoderMismatch
 from askem.stores.embedded.schema import DATABASE, connect, read_meta
 from askem.stores.embedded.sparse_files import SparseFiles
 from askem.stores.embedded.vectors import VectorFile
@@ -39,7 +40,10 @@ class Access:
     """One process's reading access, thread-safe. Every query takes the newest snapshot; making a
     new one costs time in proportion to what changed."""
 
-    def __init__(self, data_dir: Path, vectors: VectorFile, sparse: SparseFiles) -> None:
+    def __init__(
+        self, data_dir: Path, vectors: VectorFile, sparse: SparseFiles, encoder_id: str
+    ) -> None:
+        self._encoder_id = encoder_id
         self._path = data_dir / DATABASE
         self._vectors = vectors
         self._sparse = sparse
@@ -93,6 +97,11 @@ class Access:
         db.execute("BEGIN")
         try:
             meta = read_meta(db)
+            if meta["encoder_id"] != self._encoder_id:
+                raise EncoderMismatch(
+                    f"the index is now of encoder {meta['encoder_id']}, opened was one of "
+                    f"{self._encoder_id}: start again with the encoder it was filled with"
+                )
             generation, slots = int(meta["generation"]), int(meta["next_slot"])
             if known is not None and known.generation == generation:
                 row_of_slot, last_row = known.row_of_slot, known.last_row

@@ -47,7 +47,7 @@ class EmbeddedStore:
                 self._prepare(encoder_id, dimension)
         except sqlite3.Error as error:
             raise ConfigurationError(f"ASKEM_DATA_DIR: cannot use {data_dir} ({error})") from error
-        self.access = Access(data_dir, self.vectors, self.sparse_files)
+        self.access = Access(data_dir, self.vectors, self.sparse_files, encoder_id)
         self.sparse = EmbeddedSparse(self.access, self.sparse_files)
         self.dense = EmbeddedDense(self.access)
         self.reader = EmbeddedReader(self.access)

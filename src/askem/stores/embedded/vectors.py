@@ -54,7 +54,11 @@ class VectorFile:
         """Writes rows from `slot` on and syncs them. Rows beyond the database's count, left by a
         crash, are overwritten: no reader knows of them."""
         data = np.ascontiguousarray(vectors, dtype="<f4").tobytes()
-        descriptor = os.open(self.path(generation), os.O_RDWR | os.O_CREAT, 0o644)
+        path = self.path(generation)
+        if not path.exists():
+            path.touch(0o644)
+            _sync(self._folder)
+        descriptor = os.open(path, os.O_RDWR)
         try:
             written = 0
             offset = slot * self._dimension * 4
@@ -69,3 +73,12 @@ class VectorFile:
         for path in self._folder.glob("vectors-*.f32"):
             if path != self.path(generation):
                 path.unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    """Makes a new file's name as durable as what will stand in it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
