@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
@@ -59,11 +59,21 @@ class Service:
 ServiceFactory = Callable[[Host], Service]
 
 
-def installed_services(host: Host) -> list[Service]:
-    """Every installed service, by name. Raises ConfigurationError when there is none."""
+def installed_services(host: Host, only: Collection[str] = ()) -> list[Service]:
+    """The services named in `only`, every installed one without it; by name.
+
+    Raises ConfigurationError when there is none, and for a name that is not installed.
+    """
     found = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
     if not found:
         raise ConfigurationError("no service is installed: pip install askem-retriever")
+    if only:
+        names = {entry.name for entry in found}
+        if unknown := sorted(set(only) - names):
+            raise ConfigurationError(
+                f"not installed: {', '.join(unknown)}; services here: {', '.join(sorted(names))}"
+            )
+        found = [entry for entry in found if entry.name in only]
     factories: list[ServiceFactory] = [entry.load() for entry in found]
     return [factory(host) for factory in factories]
 
