@@ -122,8 +122,10 @@ await_health() {
 # Whether a command succeeds in the running container. Told by its word, not by buildah's exit
 # status: older versions of it fail when they tidy up a read-only tree.
 succeeds() {
+    local output
     # shellcheck disable=SC2016 # expanded by the inner shell
-    "${locked[@]}" sh -c '"$@" && echo it-did' sh "$@" 2>"$work/inside.log" | grep -qx it-did
+    output=$("${locked[@]}" sh -c '"$@" && echo it-did' sh "$@" 2>"$work/inside.log") || true
+    [[ "$output" == *it-did ]]
 }
 
 # What the image says of itself must hold: its health check, its user, its file system.
@@ -146,8 +148,16 @@ for folder in ("/", "/opt/askem", "/usr"):
     ! succeeds python -c 'import torch' || die "$service: torch is in the image"
 }
 
+# As a cluster does: SIGTERM to the container's first process, time to finish, then by force.
 stop_server() {
-    kill -TERM -- "-$server" 2>/dev/null || true
+    local deadline=$((SECONDS + 15)) pid
+    pid=$(pgrep --session "$server" --full '/bin/askem' | tail -n 1) || pid="$server"
+    kill -TERM "$pid" 2>/dev/null || true
+    while kill -0 "$pid" 2>/dev/null && ((SECONDS < deadline)); do
+        sleep 0.1
+    done
+    sleep 0.3
+    kill -KILL -- "-$server" 2>/dev/null || true
     wait "$server" 2>/dev/null || true
     server=
 }
