@@ -62,7 +62,9 @@ async def ordinary(client: httpx.AsyncClient, seconds: float) -> list[float]:
 
 def describe(name: str, times: list[float]) -> float:
     p99 = statistics.quantiles(times, n=100)[98]
-    print(f"{name}: {len(times)} questions, p50 {statistics.median(times):.1f} ms, p99 {p99:.1f} ms")
+    print(
+        f"{name}: {len(times)} questions, p50 {statistics.median(times):.1f} ms, p99 {p99:.1f} ms"
+    )
     return p99
 
 
@@ -71,7 +73,9 @@ async def measure(url: str, key: str) -> bool:
     head = HEAD % key.encode()
     starts = [head, head + b"Content-Length: 5000\r\n\r\n{"]
     headers = {"Api-Key": key}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=20, trust_env=False) as http:
+    async with httpx.AsyncClient(
+        base_url=url, headers=headers, timeout=20, trust_env=False
+    ) as http:
         describe("alone", await ordinary(http, 5))
         slow = [asyncio.create_task(slow_sender(port, starts[i % 2])) for i in range(SLOW)]
         describe("beside slow senders", await ordinary(http, WATCHED_S))

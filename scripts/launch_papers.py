@@ -161,4 +161,6 @@ class CommandLoader:
         )
         if done.returncode:
             said = (done.stderr or done.stdout).strip()[-300:]
-            raise Failed(f"`askem {arguments[0]}` said: {said}", f"the data folder {self._data_dir}")
+            raise Failed(
+                f"`askem {arguments[0]}` said: {said}", f"the data folder {self._data_dir}"
+            )

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 
 
-class Failed(Exception):  # noqa: N818 - named for what happened
+class Failed(Exception):
     """A check that did not hold: what came back, and where to look."""
 
     def __init__(self, came_back: str, look_at: str) -> None:
         super().__init__(f"{came_back}; look at {look_at}")
 
 
-class Skipped(Exception):  # noqa: N818 - named for what happened
+class Skipped(Exception):
     """A check that cannot be made here, and why."""
 
 
