@@ -24,7 +24,8 @@ TEXT
 }
 
 die() {
-    printf 'FAIL start: %s\n' "$*"
+    local text="$*"
+    printf 'FAIL start: %s\n' "${text//$'\n'/ }"
     exit 1
 }
 
@@ -53,7 +54,7 @@ serve() {
         >"$work/serve.out" 2>"$log" &
     server=$!
     local deadline=$((SECONDS + 40))
-    until url=$(sed -n 's/^Askem answers at \([^ ]*\) .*/\1/p' "$work/serve.out") && [[ -n "$url" ]]; do
+    until url=$(sed -n 's/^Askem answers at \([^ ]*\) .*/\1/p' "$work/serve.out" 2>/dev/null) && [[ -n "$url" ]]; do
         if ! kill -0 "$server" 2>/dev/null; then
             die "\`askem serve\` ended: $(tail -n 1 "$log"); look at its settings (docs/operations.md)"
         fi
@@ -63,7 +64,7 @@ serve() {
 }
 
 engines_up() {
-    "$python" - <<'PYTHON' || die "this build has no servers mode (ASKEM_STORES=servers); look at its version"
+    "$python" - <<'PYTHON' 2>/dev/null || die "this build has no servers mode (ASKEM_STORES=servers); look at its version"
 import os
 
 os.environ["ASKEM_STORES"] = "servers"
@@ -81,7 +82,8 @@ PYTHON
 }
 
 compose_up() {
-    command -v docker >/dev/null || die "there is no docker here; look at docs/operations.md, Containers"
+    docker compose version >/dev/null 2>&1 ||
+        die "there is no docker with compose here; look at docs/operations.md, Containers"
     [[ -n "${ASKEM_API_KEY:-}" ]] || ASKEM_API_KEY=$(sed -n 's/^ASKEM_API_KEY=//p' "$root/.env" 2>/dev/null | tail -n 1)
     export ASKEM_API_KEY
     docker compose --project-directory "$root" up --detach --wait --quiet-pull >"$work/compose.log" 2>&1 ||
