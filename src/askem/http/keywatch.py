@@ -51,9 +51,10 @@ class KeyringWatch:
         self._keyring = keyring
         self._now = now
         self._monotonic = monotonic
-        # Nobody has a key with this digest: an unknown id takes as long as a known one.
+        self._records = keyring.records()
+        self._keys = _keys(self._records)
+        # Nobody has a key with this digest: an unknown id meets a comparison as a known one does.
         self._unknown = KnownKey(None, secrets.token_bytes(32), (), good_until=-math.inf)
-        self._entries = _entries(keyring.records())
         self._read_at = monotonic()
         self._next_read = self._read_at + REREAD_S
         self._failed = False
@@ -65,7 +66,8 @@ class KeyringWatch:
         """The key with this id, if `digest` (SHA-256 of the whole key) is its own, else the unknown
         one; and whether it is live. The same steps are taken in every case."""
         self._reread_if_due()
-        claimed = self._entries.get(key_id, self._unknown)
+        claimed = self._keys.get(key_id, self._unknown)
+        # No branch: what is a key of ours takes the same steps as what is not.
         key = (self._unknown, claimed)[hmac.compare_digest(digest, claimed.digest)]
         return key, self._now() < key.good_until
 
@@ -76,14 +78,14 @@ class KeyringWatch:
     def live_count(self) -> int:
         """Keys that are good now."""
         self._reread_if_due()
-        return sum(self._now() < entry.good_until for entry in self._entries.values())
+        return sum(record.state(self._now()) == "live" for record in self._records)
 
     def _reread_if_due(self) -> None:
         clock = self._monotonic()
         if clock < self._next_read:
             return
         try:
-            entries = _entries(self._keyring.records(wait_s=0))
+            records = self._keyring.records(wait_s=0)
         except KeyringBusy as error:
             # A writer at work: the next look-up tries again. What is too old no longer counts.
             if clock - self._read_at > MAX_AGE_S:
@@ -92,22 +94,27 @@ class KeyringWatch:
         except ConfigurationError as error:
             self._fail(error)
         else:
-            if self._entries and not entries:
+            if self._records and not records:
                 _log.warning("the keyring is gone: its keys are refused")
-            self._entries, self._read_at = entries, clock
+            self._take(records)
+            self._read_at = clock
             if self._failed:
                 _log.warning("the keyring can be read again")
             self._failed = False
         self._next_read = clock + REREAD_S
 
+    def _take(self, records: list[KeyRecord]) -> None:
+        if records != self._records:
+            self._records, self._keys = records, _keys(records)
+
     def _fail(self, error: ConfigurationError) -> None:
-        self._entries = {}
+        self._take([])
         if not self._failed:
             _log.error("the keys of the keyring are refused until it can be read: %s", error)
         self._failed = True
 
 
-def _entries(records: list[KeyRecord]) -> dict[str, KnownKey]:
+def _keys(records: list[KeyRecord]) -> dict[str, KnownKey]:
     return {
         record.id: KnownKey(record.id, record.digest, record.scopes, _good_until(record))
         for record in records
@@ -117,4 +124,4 @@ def _entries(records: list[KeyRecord]) -> dict[str, KnownKey]:
 def _good_until(record: KeyRecord) -> float:
     if record.revoked_at is not None:
         return -math.inf
-    return math.inf if record.expires_at is None else record.expires_at
+    return math.inf if record.expires_at is None else float(record.expires_at)
