@@ -15,7 +15,6 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from askem.errors import ConfigurationError
-from askem.http.keyfile import local_key
 from askem.http.keyformat import new_key
 from askem.http.keyring import Keyring
 from askem.http.keys import ApiKeyGuard
@@ -241,29 +240,6 @@ def test_logs_name_a_key_by_its_id(guarded: Guarded, caplog: pytest.LogCaptureFi
     # Somebody who knows an id only is not its holder.
     assert '"status": 401, "key": null' in lines[3]
     assert not [sent for sent in tries if sent in caplog.text or sent[-20:] in caplog.text]
-
-
-def test_a_keyring_stands_in_for_the_key_file(tmp_path: Path) -> None:
-    keyring = Keyring(tmp_path)
-    record, _ = keyring.create("x", ("read",))
-    key = local_key(tmp_path, keyring=KeyringWatch(keyring))
-    assert (key.path, key.created, key.internal) == (None, False, True)
-    assert key.value != local_key(tmp_path, keyring=KeyringWatch(keyring)).value
-    assert not (tmp_path / "api_key").exists()
-    assert local_key(tmp_path, SIMPLE, KeyringWatch(keyring)).value == SIMPLE
-    keyring.revoke(record.id)
-    with pytest.raises(ConfigurationError, match="askem keys create"):
-        local_key(tmp_path, keyring=KeyringWatch(keyring))
-    assert not (tmp_path / "api_key").exists()
-
-
-def test_without_a_keyring_the_key_file_is_made_and_stays(tmp_path: Path) -> None:
-    keyring = Keyring(tmp_path)
-    made = local_key(tmp_path, keyring=KeyringWatch(keyring))
-    assert made.created
-    keyring.create("x", ("read",))
-    again = local_key(tmp_path, keyring=KeyringWatch(keyring))
-    assert (again.value, again.internal) == (made.value, False)
 
 
 def test_any_header_value_is_only_refused(guarded: Guarded) -> None:
