@@ -25,7 +25,7 @@ from askem.http.health import HEALTHZ, READYZ, Probe, ReadinessBoard
 from askem.http.keys import ApiKeyGuard, fingerprint
 from askem.http.keywatch import KeyringWatch
 from askem.http.limits import BodyLimit, RequestContext
-from askem.http.openapi import describe
+from askem.http.openapi import ScopedRoutes, describe
 from askem.http.scopes import READ_METHODS, KeyScope
 
 GROUP = "askem.services"
@@ -106,18 +106,13 @@ def build_app(
     limits = {path: size for service in services for path, size in service.body_limits.items()}
     examples = {name: value for service in services for name, value in service.examples.items()}
     problems.install(app)
-    scopes = {
-        path: service.scope
-        for service in services
-        for route in service.router.routes
-        if (path := getattr(route, "path", None))
-    }
-    app.openapi = describe(app, open_paths, examples, scopes)  # type: ignore[method-assign]
+    special = [(s.router.routes, s.scope) for s in services if s.scope != "read"]
+    app.openapi = describe(app, open_paths, examples, special)  # type: ignore[method-assign]
     guard: dict[str, Any] = {
         "keys": keys,
         "open_paths": open_paths,
         "keyring": keyring,
-        "scope_of": _scope_of(services),
+        "scope_of": _scope_of(special),
     }
     # The last one added is the outermost.
     app.add_middleware(BodyLimit, exceptions=limits)
@@ -131,19 +126,14 @@ def build_app(
     return app
 
 
-def _scope_of(services: Sequence[Service]) -> Callable[[Scope], KeyScope]:
+def _scope_of(special: Sequence[ScopedRoutes]) -> Callable[[Scope], KeyScope]:
     """Which scope a request needs: asks the routes themselves, so that no path reaches a route
     without meeting its service's scope."""
-    special = [
-        (route, service.scope)
-        for service in services
-        if service.scope != "read"
-        for route in service.router.routes
-    ]
+    routes = [(route, needed) for routes, needed in special for route in routes]
 
     def scope_of(scope: Scope) -> KeyScope:
         if scope.get("method") not in READ_METHODS:
-            for route, needed in special:
+            for route, needed in routes:
                 if route.matches(scope)[0] is Match.FULL:
                     return needed
         return "read"

@@ -59,8 +59,7 @@ class KeyringWatch:
         self._next_read = self._read_at + REREAD_S
         self._failed = False
         if keyring.others_may():
-            path = keyring.path
-            _log.warning("%s is open to other users: chmod 600 %s", path, path)
+            _log.warning("others may use the keyring: chmod 600 %s", keyring.path)
 
     def match(self, key_id: str, digest: bytes) -> tuple[KnownKey, bool]:
         """The key with this id, if `digest` (SHA-256 of the whole key) is its own, else the unknown

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.routing import BaseRoute
 
 from askem.http.keys import HEADER, missing_scope
 from askem.http.problems import MEDIA_TYPE, Problem, title
 from askem.http.scopes import READ_METHODS, KeyScope
 
 Document = dict[str, Any]
+ScopedRoutes = tuple[Sequence[BaseRoute], KeyScope]
+"""Routes of a service, and the scope that their methods need other than GET."""
 
 _EXAMPLES: dict[int, tuple[str, Document]] = {
     401: ("No valid key.", {"detail": f"Send a valid key in the header {HEADER}."}),
@@ -40,18 +43,18 @@ def describe(
     app: FastAPI,
     open_paths: Collection[str],
     examples: Mapping[str, Any],
-    scopes: Mapping[str, KeyScope],
+    special: Sequence[ScopedRoutes],
 ) -> Callable[[], Document]:
     """A replacement for `app.openapi`; the document is made once, when first asked for.
 
-    `examples`: operation id to an example of its answer. `scopes`: path to the scope that its
-    methods need other than GET; `read` where it is absent.
+    `examples`: operation id to an example of its answer. `special`: routes whose methods
+    other than GET need another scope than `read`.
     """
     made: list[Document] = []
 
     def openapi() -> Document:
         if not made:
-            made.append(_document(app, open_paths, examples, scopes))
+            made.append(_document(app, open_paths, examples, special))
         return made[0]
 
     return openapi
@@ -61,7 +64,7 @@ def _document(
     app: FastAPI,
     open_paths: Collection[str],
     examples: Mapping[str, Any],
-    scopes: Mapping[str, KeyScope],
+    special: Sequence[ScopedRoutes],
 ) -> Document:
     document = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes
@@ -81,10 +84,16 @@ def _document(
     schemas["Problem"] = problem_schema
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+    # Routes may be nested; their own document knows their whole paths.
+    scopes = {
+        path: scope
+        for routes, scope in special
+        for path in get_openapi(title="-", version="-", routes=routes)["paths"]
+    }
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             reads = method.upper() in READ_METHODS
-            scope: KeyScope = "read" if reads else scopes.get(path, "read")
+            scope = "read" if reads else scopes.get(path, "read")
             _complete(operation, path, None if path in open_paths else scope)
             if operation.get("operationId") in examples:
                 # Not given to FastAPI, which would leave out what is null.

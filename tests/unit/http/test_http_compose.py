@@ -31,6 +31,14 @@ def make(name: str, events: list[str], *, fails: bool = False) -> Service:
     async def delete(item: str) -> Response:
         return Response(f"no more {item}")
 
+    nested = APIRouter(prefix=f"/{name}")
+
+    @nested.put("/nested/{item}", operation_id=f"{name}_nested")
+    async def put(item: str) -> Response:
+        return Response(item)
+
+    router.include_router(nested)
+
     @router.get(f"/{name}/all", operation_id=f"{name}_all")
     async def everything() -> Response:
         return Response("all")
@@ -105,6 +113,8 @@ def test_no_app_without_a_key(keys: list[str]) -> None:
         ("POST", "/ask", "ask"),
         ("POST", "/ingest", "write"),
         ("DELETE", "/ingest/paper-1", "write"),
+        ("PUT", "/ask/nested/paper-1", "ask"),
+        ("PUT", "/ingest/nested/paper-1", "write"),
         ("GET", "/ask/all", "read"),
         ("GET", "/ingest/all", "read"),
         ("GET", "/unknown", "read"),
@@ -130,6 +140,7 @@ def test_a_key_opens_what_its_scopes_say(
             assert response.json()["detail"] == f"The key lacks the scope '{needed}'."
         documented = door.request("GET", "/openapi.json").json()["paths"]
     operation = documented.get(path.replace("paper-1", "{item}"), {}).get(method.lower())
+    assert bool(operation) == (path != "/unknown")
     if operation:
         assert operation["security"] == [{"ApiKey": [needed]}]
         example = operation["responses"]["403"]["content"]["application/problem+json"]["example"]
