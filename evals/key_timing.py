@@ -84,7 +84,7 @@ async def measure(guard: ApiKeyGuard, makers: dict[str, Callable[[], str]], call
     times: dict[str, list[int]] = {kind: [] for kind in makers}
     for kind, key in tries:
         headers = [(b"host", b"test"), (b"api-key", key)]
-        scope = {"type": "http", "method": "POST", "path": "/hybrid", "headers": headers}
+        scope: Scope = {"type": "http", "method": "POST", "path": "/hybrid", "headers": headers}
         scope["state"] = {"request_id": "5f0c8f2f5a3b4f0e9a4de8e6d6b6b7a1"}
         start = time.perf_counter_ns()
         await guard(scope, _receive, _send)

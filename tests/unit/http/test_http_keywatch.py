@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +68,7 @@ class Guarded:
 
 
 @pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[Guarded]:
+def guarded(tmp_path: Path) -> Guarded:
     return Guarded(tmp_path)
 
 
