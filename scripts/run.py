@@ -17,10 +17,10 @@ LOADING = "examples-loading"
 
 
 def needs_examples(data_dir: Path) -> bool:
-    """Whether nothing but perhaps a key is in the folder, or an earlier load was cut short."""
+    """Whether nothing but perhaps keys is in the folder, or an earlier load was cut short."""
     if (data_dir / LOADING).exists() or not data_dir.exists():
         return True
-    return all(path.name == "api_key" for path in data_dir.iterdir())
+    return all(path.name in ("api_key", "keys.sqlite3") for path in data_dir.iterdir())
 
 
 def load_examples(data_dir: Path) -> None:
