@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 from askem.text.paragraphs import is_named_heading
 from askem.text.running_heads import edge_furniture
@@ -11,13 +12,14 @@ from askem.text.stamps import stamp_indices
 
 _EDGE_LINES = 4
 _MAX_CHARS = 200
+_MAX_CELL_CHARS = 25
 _MIN_LETTERS = 10  # of a line that is furniture because it recurs in the running text
 _MIN_RECURRENCES = 3  # in a file without page marks
 _MIN_LINES_A_PAGE = 15
 _DIGITS = re.compile(r"\d+")
 _CELL_GAP = re.compile(r"\s{3,}")
 _WHEN_OR_WHERE = re.compile(
-    r"\b\d{1,2}:\d{2}\b|\b(?:19|20)\d\d\b.*\u00a9|\u00a9|https?:|www\.|"
+    r"\b\d{1,2}:\d{2}\b|\u00a9|https?:|www\.|"
     r"\b(?:downloaded|copyright|licen[cs]ed?|rights reserved)\b",
     re.IGNORECASE,
 )
@@ -30,7 +32,7 @@ _PAGE_NUMBER = re.compile(
 _CAPTION = re.compile(r"(?:supplementary |extended data )?(?:fig|table|scheme|box)", re.IGNORECASE)
 # "Downloaded from ... on 3 May 2020", "Accessed by ... at 10:50", "This copy was printed ..."
 _STAMP = re.compile(
-    r"(?!.*\b(?:was|were|been|be|we|they|and) (?:\w+ly )?"
+    r"(?!(?-i:(?!https?:|www)[a-z]))(?!.*\b(?:was|were|been|be|we|they|and) (?:\w+ly )?"
     r"(?:downloaded|accessed|retrieved|printed|provided|licen[sc]ed|received))"
     r"(?=.*\b(?:downloaded|accessed|retrieved|printed|provided|licen[sc]ed|received for)\b)"
     r"(?=.*\b(?:from|by|to|on|at|for)\b)(?=.*(?:\d{1,2}:\d{2}|\b(?:19|20)\d\d\b|https?:|www\.))"
@@ -63,7 +65,9 @@ def remove_furniture(pages: list[list[str]]) -> list[list[str]]:
     stamps = [
         stamp_indices(page) | again for page, again in zip(pages, _repeated(pages), strict=True)
     ]
-    candidates = [_edge_indices(page) | _alone_indices(page) for page in pages]
+    candidates = [
+        (_edge_indices(page) | _alone_indices(page)) - _table_rows(page) for page in pages
+    ]
     recurring = _recurring_keys(pages, candidates)
     found = [
         stamped | {i for i in indices if _is_furniture(page[i], recurring)}
@@ -94,16 +98,42 @@ def _alone_indices(page: list[str]) -> set[int]:
     return {i for i in range(len(page)) if filled[i : i + 3] == [False, True, False]}
 
 
+def _table_rows(page: list[str]) -> set[int]:
+    """Lines with short cells, of which one begins where one of the next row does."""
+    filled = [(index, _cell_starts(line)) for index, line in enumerate(page) if line.strip()]
+    return {
+        index
+        for (above, left), (below, right) in pairwise(filled)
+        if left & right
+        for index in (above, below)
+    }
+
+
+def _cell_starts(line: str) -> set[int]:
+    if any(len(cell) > _MAX_CELL_CHARS for cell in _CELL_GAP.split(line.strip())):
+        return set()
+    indent = len(line) - len(line.lstrip())
+    return {match.end() for match in _CELL_GAP.finditer(line.rstrip(), indent)}
+
+
 def _recurring_keys(pages: list[list[str]], candidates: list[set[int]]) -> set[str]:
-    """Keys of candidates that recur on a fifth of the pages, and on two at least."""
+    """Keys of candidates that recur on a fifth of the pages, and on two at least.
+
+    The name of a section must recur on half of them, and on three.
+    """
     counts: Counter[str] = Counter()
+    sections: set[str] = set()
     for page, indices in zip(pages, candidates, strict=True):
         counts.update({_key(page[i]) for i in indices if len(page[i]) <= _MAX_CHARS})
+        sections.update(_key(page[i]) for i in indices if is_named_heading(page[i].strip()))
     least = max(2, round(0.2 * len(pages)))
+    most = max(_MIN_RECURRENCES, (len(pages) + 1) // 2)
     return {
         key
         for key, count in counts.items()
-        if count >= least and re.search(r"[a-z]{3}", key) and not _CAPTION.match(key)
+        if count >= (most if key in sections else least)
+        and re.search(r"[a-z]{3}", key)
+        and not _CAPTION.match(key)
     }
 
 
@@ -116,7 +146,7 @@ def _repeated(pages: list[list[str]]) -> list[set[int]]:
     """
     texts = [[_SPACES.sub(" ", line).strip() for line in page] for page in pages]
     counts = Counter(text for page in texts for text in set(page))
-    least = max(3, (len(pages) + 1) // 2)
+    least = max(_MIN_RECURRENCES, (len(pages) + 1) // 2)
 
     def repeats(text: str, line: str) -> bool:
         if counts[text] < 2 or len(text) > _MAX_CHARS or _CAPTION.match(text):

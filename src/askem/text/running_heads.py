@@ -130,7 +130,9 @@ def _peel(
             is_stamp(line)
             or (_may_be_head(line) and index in counted and (alone or _GAP.search(line.strip())))
             or (_may_be_head(line) and _looks_like_head(line, inner, alone))
-            or (paper and alone and _may_be_head(line) and _is_of(line, paper, cuts_sentence))
+            or (
+                paper and alone and _may_be_head(line) and _is_of(line, inner, paper, cuts_sentence)
+            )
         ):
             break
         found.add(index)
@@ -170,14 +172,17 @@ def _has_gap_of_head(line: str) -> bool:
     )
 
 
-def _is_of(line: str, paper: _Paper, cuts_sentence: bool) -> bool:
-    """Whether a line is the running title or the authors, or in capitals as headings are not."""
+def _is_of(line: str, inner: str, paper: _Paper, cuts_sentence: bool) -> bool:
+    """Whether a line has the running title or the authors, or capitals that headings lack."""
     plain = line.strip()
     stems = _stems(plain)
     if not stems or ends_sentence(plain):
         return False
     if plain.isupper() and (cuts_sentence or not paper.capital_headings):
         return True
+    parts = [_stems(part) for part in _GAP.split(plain)]
+    if len(parts) == 2 and (cuts_sentence or not _GAP.search(inner.strip())):
+        return any(len(part) > 1 and paper.front_stems.issuperset(part) for part in parts)
     enough = len(stems) >= (1 if cuts_sentence else _MIN_TITLE_WORDS)
     return enough and paper.front_stems.issuperset(stems)
 

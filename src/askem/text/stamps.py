@@ -37,6 +37,7 @@ _AMID = re.compile(
     rf"{_TAKEN}.*(?:{_DATE}|{_TIME}(?: ?[ap]m)?(?: [A-Z]{{2,4}})?|{_WEB}|by guest)[.)\]]?",
     re.IGNORECASE,
 )
+_LOWER_START = re.compile(r"(?!https?:|doi|[ep]-?ISSN)[a-z]")
 _SENTENCE_WORDS = re.compile(r"\b(?:was|were|is(?! protected)|are|we|they|had|then)\b")
 
 
@@ -49,7 +50,7 @@ def is_stamp(line: str, amid_text: bool = False) -> bool:
             counts, and only one that ends as it must.
     """
     plain = _SPACES.sub(" ", line).strip()
-    if len(plain) > _MAX_CHARS or (plain[:1].islower() and not plain.lower().startswith("doi")):
+    if len(plain) > _MAX_CHARS or _LOWER_START.match(plain):
         return False
     if amid_text:
         return _AMID.fullmatch(plain) is not None and not _SENTENCE_WORDS.search(plain)
