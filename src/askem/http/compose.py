@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
@@ -65,7 +65,7 @@ class Service:
 ServiceFactory = Callable[[Host], Service]
 
 
-def installed_services(host: Host, only: Collection[str] = ()) -> list[Service]:
+def installed_services(host: Host, only: Sequence[str] = ()) -> list[Service]:
     """The services named in `only`, every installed one without it; by name.
 
     Raises ConfigurationError when there is none, and for a name that is not installed.
