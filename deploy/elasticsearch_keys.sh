@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly indices='"names": ["passages*", "askem*"]'
+readonly indices='"names": ["passages*"]'
 
 # make_key NAME CLUSTER-PRIVILEGES INDEX-PRIVILEGES
 make_key() {
@@ -21,6 +21,6 @@ make_key() {
 export ELASTICSEARCH_APIKEY="${ELASTICSEARCH_APIKEY:-not-yet}"
 export ELASTICSEARCH_READ_APIKEY="${ELASTICSEARCH_READ_APIKEY:-not-yet}"
 docker compose up --detach --wait elasticsearch >&2
-writer=$(make_key askem-ingest '["monitor"]' '["all"]')
-reader=$(make_key askem-retriever '["monitor"]' '["read", "view_index_metadata", "monitor"]')
+writer=$(make_key askem-ingest '["monitor"]' '["read", "view_index_metadata", "write", "create_index", "manage"]')
+reader=$(make_key askem-retriever '["monitor"]' '["read", "view_index_metadata"]')
 printf 'ELASTICSEARCH_APIKEY=%s\nELASTICSEARCH_READ_APIKEY=%s\n' "$writer" "$reader"
