@@ -93,7 +93,7 @@ compose_up() {
     started_compose=yes
     docker compose --project-directory "$root" exec --no-TTY ingest askem schema create >"$work/schema.log" 2>&1 ||
         die "\`askem schema create\`: $(tail -n 1 "$work/schema.log"); look at docker compose logs ingest"
-    url="http://127.0.0.1:${ASKEM_HTTP_PORT:-4502}"
+    url="http://$(docker compose --project-directory "$root" port nginx 4502)"
 }
 
 main() {
