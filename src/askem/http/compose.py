@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request, Response
+from starlette.routing import BaseRoute, Match, Route
 
 from askem import __version__
 from askem.errors import AskemError, ConfigurationError
@@ -52,6 +53,9 @@ class Service:
     """Exact paths that need no key."""
     body_limits: Mapping[str, int] = field(default_factory=dict)
     """Largest body in bytes, for exact paths that take more or less than the usual 64 KiB."""
+    streamed_bodies: Mapping[str, int] = field(default_factory=dict)
+    """The same for exact paths whose routes read the body as it comes. Their time-out grows with
+    what has come."""
     examples: Mapping[str, Any] = field(default_factory=dict)
     """Operation id to an example of its answer, for the OpenAPI document."""
 
@@ -93,17 +97,36 @@ def build_app(
         app.include_router(service.router)
     open_paths = {HEALTHZ, READYZ, _OPENAPI}.union(*(service.open_paths for service in services))
     limits = {path: size for service in services for path, size in service.body_limits.items()}
+    streamed = {path: n for service in services for path, n in service.streamed_bodies.items()}
     examples = {name: value for service in services for name, value in service.examples.items()}
     problems.install(app)
+    routes = [*health.router.routes, *(r for service in services for r in service.router.routes)]
+    app.add_exception_handler(405, _method_not_allowed(routes))
     app.openapi = describe(app, open_paths, examples)  # type: ignore[method-assign]
     # The last one added is the outermost.
-    app.add_middleware(BodyLimit, exceptions=limits)
+    app.add_middleware(BodyLimit, exceptions=limits, streamed=streamed)
     app.add_middleware(ApiKeyGuard, keys=keys, open_paths=open_paths)
     app.add_middleware(RequestContext)
     # Middleware is built when the app starts; an unusable key must show before.
     ApiKeyGuard(app, keys=keys, open_paths=open_paths)
     _log.info("keys in use: %s", ", ".join(map(fingerprint, keys)))
     return app
+
+
+def _method_not_allowed(
+    routes: Sequence[BaseRoute],
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Names the methods of all services that share the path; Starlette knows the first's alone."""
+
+    async def handler(request: Request, error: Exception) -> Response:
+        methods: set[str] = set()
+        for route in routes:
+            if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+                methods |= route.methods or set()
+        headers = {"Allow": ", ".join(sorted(methods))}
+        return problems.problem(request.scope, 405, headers=headers)
+
+    return handler
 
 
 def _lifespan(

@@ -1,0 +1,122 @@
+"""The ingest over a real embedded store in a folder of its own, with a fake encoder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from askem.http.compose import build_app
+from askem.stores.embedded import EmbeddedStore
+from askem.testing.fakes import FakeEncoder, Hook
+from askem.testing.inprocess import AppRunner
+from askem_ingest.app import FOLDER, make_service
+from askem_ingest.settings import IngestSettings
+from askem_ingest.spool import Spool
+from askem_ingest.state import Access, Components
+
+KEY = "test-key-0123456789"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_settings_from_outside() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("ASKEM_")]:
+            patch.delenv(name)
+        yield
+
+
+@dataclass
+class Door:
+    """The app, and what lies behind it."""
+
+    runner: AppRunner
+    data_dir: Path
+    store: EmbeddedStore
+    """For looking: of its own, and of this thread."""
+
+    @property
+    def spool(self) -> Path:
+        return self.data_dir / FOLDER
+
+    def request(self, method: str, path: str, **arguments: Any) -> Any:
+        return self.runner.request(method, path, **arguments)
+
+    def job(self, answer: Any) -> Any:
+        """The job of a 202, once it has ended."""
+        import asyncio
+
+        assert answer.status_code == 202, answer.text
+
+        async def wait() -> Any:
+            for _ in range(1200):
+                got = await self.runner.client.get(answer.headers["location"])
+                assert got.status_code == 200, got.text
+                if got.json()["state"] in ("done", "failed"):
+                    return got.json()
+                await asyncio.sleep(0.02)
+            raise AssertionError(got.text)
+
+        return self.runner.run(wait())
+
+    def folders(self) -> list[str]:
+        """Folders of jobs and drafts that are on disk."""
+        return [path.name for path in self.spool.iterdir() if path.is_dir()]
+
+    def ids(self) -> list[str]:
+        return [paper.paper_id for paper in self.store.reader.papers(topic=None, after=None, limit=1000)]
+
+
+OpenDoor = Callable[..., Door]
+
+
+def components(stack: ExitStack, data_dir: Path, hook: Hook = lambda _: None) -> Components:
+    encoder = FakeEncoder(hook=hook)
+    first, second = (stack.enter_context(EmbeddedStore.open(data_dir, encoder)) for _ in "ab")
+    return Components(
+        encoder, Access(first.writer, first.ledger), Access(second.writer, second.ledger)
+    )
+
+
+@pytest.fixture
+def open_door(tmp_path: Path) -> Iterator[OpenDoor]:
+    """Opens apps: `open_door(hook=…, sync=…, **settings)`."""
+    with ExitStack() as stack:
+
+        def open_one(
+            hook: Hook = lambda _: None,
+            *,
+            sync: Callable[[int], None] = os.fsync,
+            data_dir: Path = tmp_path / "data",
+            **settings: object,
+        ) -> Door:
+            parts = components(stack, data_dir, hook)
+            values = IngestSettings(data_dir=data_dir, **settings)  # type: ignore[arg-type]
+            service = make_service(values, parts, Spool(data_dir / FOLDER, sync=sync))
+            app = build_app([service], api_keys=[KEY])
+            store = stack.enter_context(EmbeddedStore.open(data_dir, FakeEncoder()))
+            runner = stack.enter_context(AppRunner(app, headers={"Api-Key": KEY}))
+            return Door(runner, data_dir, store)
+
+        yield open_one
+
+
+@pytest.fixture
+def door(open_door: OpenDoor) -> Door:
+    return open_door()
+
+
+def files(*named: tuple[str, str | bytes]) -> list[tuple[str, tuple[str, bytes]]]:
+    """For httpx's `files`."""
+    return [
+        ("files", (name, text.encode() if isinstance(text, str) else text)) for name, text in named
+    ]
+
+
+__all__ = ["KEY", "Door", "OpenDoor", "SecretStr", "components", "files"]
