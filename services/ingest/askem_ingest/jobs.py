@@ -116,9 +116,10 @@ class JobStore:
 
     # The worker's side: one at a time, over all processes
 
-    def claim(self) -> Job | None:
+    def claim(self, *, begun: str | None = None) -> Job | None:
         """The oldest job that is not finished, running from now on; one that ran already was left
-        by a worker that is no more."""
+        by a worker that is no more. `begun`: the id of the job that the caller claimed last; it
+        does not count as another attempt."""
         with self._transaction() as db:
             job = next(
                 select_jobs(db, "WHERE state IN ('queued', 'running') ORDER BY seq LIMIT 1"), None
@@ -126,9 +127,9 @@ class JobStore:
             if job is None:
                 return None
             db.execute(
-                "UPDATE jobs SET state = 'running', attempts = attempts + 1, "
+                "UPDATE jobs SET state = 'running', attempts = attempts + ?, "
                 "started_at = coalesce(started_at, ?) WHERE id = ?",
-                (self._now(), job.id),
+                (int(job.id != begun), self._now(), job.id),
             )
             return self._get(db, job.id)
 

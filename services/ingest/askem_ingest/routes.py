@@ -14,12 +14,13 @@ from pydantic import BaseModel
 from askem.errors import NotFound
 from askem.http.body import require_identity, require_json
 from askem.http.fields import FieldErrors, parse_json
+from askem.http.problems import problem
 from askem.models import PAPER_ID_PATTERN
 from askem_ingest import describe
 from askem_ingest.accept import accept_paper, accept_upload
 from askem_ingest.job_rows import Job
 from askem_ingest.state import State, state_of
-from askem_ingest.upload import Upload
+from askem_ingest.upload import FilesTooLarge, Upload
 from askem_ingest.wire import (
     JOB_ID_PATTERN,
     Deleted,
@@ -76,6 +77,10 @@ async def add_files(request: Request) -> Response:
                 await state.executor.run(upload.feed, piece)
             upload.close()
             job, replayed = await state.executor.run(accept_upload, state, upload, draft, key)
+        except FilesTooLarge as error:
+            await asyncio.to_thread(draft.discard)
+            large = "Files are too large, or too many; see errors."
+            return problem(request.scope, 413, large, errors=error.errors)
         except BaseException:
             await asyncio.shield(asyncio.to_thread(draft.discard))
             raise

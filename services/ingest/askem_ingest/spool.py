@@ -171,7 +171,11 @@ class Spool:
         for folder in [path for path in self.root.iterdir() if path.is_dir()]:
             if folder.name in live:
                 continue
-            if folder.name in finished or time.time() - folder.stat().st_mtime > _ORPHAN_AGE_S:
+            try:
+                age_s = time.time() - folder.stat().st_mtime
+            except FileNotFoundError:
+                continue
+            if folder.name in finished or age_s > _ORPHAN_AGE_S:
                 shutil.rmtree(folder, ignore_errors=True)
                 removed += 1
         return removed

@@ -87,6 +87,7 @@ class Worker:
         self._keep_s, self._poll_s = keep_s, poll_s
         self._thread = threading.Thread(target=self._run, name="askem-ingest", daemon=True)
         self._active = False
+        self._begun: str | None = None
         self._trouble: str | None = None
         self._cleaned_at: float | None = None
 
@@ -136,11 +137,12 @@ class Worker:
             self._wake.clear()
             try:
                 self._clean()
-                job = self._jobs.claim()
+                job = self._jobs.claim(begun=self._begun)
                 if job is None:
                     self._trouble = None
                     self._wake.wait(self._poll_s)
                     continue
+                self._begun = job.id
                 self._carry_out(job)
             except BackendUnavailable as error:
                 _log.warning("jobs wait: %s", error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
-
 from askem.http.compose import build_app
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder, Hook
@@ -50,12 +49,10 @@ class Door:
 
     def job(self, answer: Any) -> Any:
         """The job of a 202, once it has ended."""
-        import asyncio
-
         assert answer.status_code == 202, answer.text
 
         async def wait() -> Any:
-            for _ in range(1200):
+            for _ in range(1500):
                 got = await self.runner.client.get(answer.headers["location"])
                 assert got.status_code == 200, got.text
                 if got.json()["state"] in ("done", "failed"):
@@ -70,7 +67,8 @@ class Door:
         return [path.name for path in self.spool.iterdir() if path.is_dir()]
 
     def ids(self) -> list[str]:
-        return [paper.paper_id for paper in self.store.reader.papers(topic=None, after=None, limit=1000)]
+        found = self.store.reader.papers(topic=None, after=None, limit=1000)
+        return [paper.paper_id for paper in found]
 
 
 OpenDoor = Callable[..., Door]
@@ -117,6 +115,3 @@ def files(*named: tuple[str, str | bytes]) -> list[tuple[str, tuple[str, bytes]]
     return [
         ("files", (name, text.encode() if isinstance(text, str) else text)) for name, text in named
     ]
-
-
-__all__ = ["KEY", "Door", "OpenDoor", "SecretStr", "components", "files"]
