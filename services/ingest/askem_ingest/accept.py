@@ -119,7 +119,7 @@ def _key(name: str, doc_type: DocType, names: set[str]) -> tuple[SourceKey, str 
         return key, "not a .txt file"
     if doc_type == "figure" and not stem:
         return key, "a figure is named <paper-id>.<object-id>.txt"
-    if doc_type == "paragraph" and parent + _SUFFIX in names:
+    if doc_type == "paragraph" and parent and parent + _SUFFIX in names:
         return key, f"a figure of {parent}{_SUFFIX} beside it; send it with doc_type=figure"
     problem = id_problem(key)
     if problem is None:

@@ -27,13 +27,12 @@ from askem_ingest.jobs import JobStore
 from askem_ingest.spool import Manifest, Spool
 
 LOCK_FILE = "worker.lock"
-MAX_ATTEMPTS = 5
+MAX_ATTEMPTS = 20
 """So often a job may be begun without coming further before it is given up: it may be what kills
 the process each time."""
 _SLICE = 128
 """Passages encoded between two looks at whether to stop."""
 _HOUSEKEEPING_S = 3600.0
-_LONGEST_PAUSE_S = 30.0
 _log = logging.getLogger("askem.ingest")
 
 MakePipeline = Callable[[Encoder, str], IngestPipeline]
@@ -77,14 +76,15 @@ class Worker:
         make_pipeline: MakePipeline,
         keep_s: float,
         poll_s: float = 0.5,
+        pause_s: tuple[float, float] = (1.0, 30.0),
     ) -> None:
         """`keep_s`: how long finished jobs are kept. `poll_s`: how often to look for jobs taken by
-        other processes."""
+        other processes. `pause_s`: how long to wait after a failure, at first and at most."""
         self._jobs, self._spool = jobs, spool
         self._stop, self._wake = threading.Event(), threading.Event()
         self._encoder = StoppableEncoder(encoder, self._stop)
         self._make_pipeline = make_pipeline
-        self._keep_s, self._poll_s = keep_s, poll_s
+        self._keep_s, self._poll_s, self._pause_s = keep_s, poll_s, pause_s
         self._thread = threading.Thread(target=self._run, name="askem-ingest", daemon=True)
         self._active = False
         self._begun: str | None = None
@@ -127,12 +127,12 @@ class Worker:
                 # The thread must outlive whatever it meets: nobody would start it again.
                 _log.exception("the worker failed; it begins again")
                 self._trouble = "it failed"
-                self._stop.wait(_LONGEST_PAUSE_S / 6)
+                self._stop.wait(self._pause_s[0])
             finally:
                 self._active = False
 
     def _work(self) -> None:
-        pause_s = 1.0
+        pause_s, longest_s = self._pause_s
         while not self._stop.is_set():
             self._wake.clear()
             try:
@@ -148,9 +148,9 @@ class Worker:
                 _log.warning("jobs wait: %s", error)
                 self._trouble = str(error)
                 self._stop.wait(pause_s)
-                pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+                pause_s = min(pause_s * 2, longest_s)
             else:
-                self._trouble, pause_s = None, 1.0
+                self._trouble, pause_s = None, self._pause_s[0]
 
     def _carry_out(self, job: Job) -> None:
         """Raises BackendUnavailable, the job back in the queue."""

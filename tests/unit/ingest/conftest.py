@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,44 +75,41 @@ class Door:
 OpenDoor = Callable[..., Door]
 
 
-def components(stack: ExitStack, data_dir: Path, hook: Hook = lambda _: None) -> Components:
-    encoder = FakeEncoder(hook=hook)
-    first, second = (stack.enter_context(EmbeddedStore.open(data_dir, encoder)) for _ in "ab")
-    return Components(
-        encoder, Access(first.writer, first.ledger), Access(second.writer, second.ledger)
-    )
+@pytest.fixture(scope="session")
+def build_door() -> OpenDoor:
+    """`build_door(stack, data_dir, hook=…, sync=…, **settings)`: opened until `stack` closes."""
+
+    def build(
+        stack: ExitStack,
+        data_dir: Path,
+        hook: Hook = lambda _: None,
+        *,
+        sync: Callable[[int], None] = os.fsync,
+        **settings: object,
+    ) -> Door:
+        encoder = FakeEncoder(hook=hook)
+        looking, first, second = (
+            stack.enter_context(EmbeddedStore.open(data_dir, encoder)) for _ in range(3)
+        )
+        parts = Components(
+            encoder, Access(first.writer, first.ledger), Access(second.writer, second.ledger)
+        )
+        values = IngestSettings(data_dir=data_dir, **settings)  # type: ignore[arg-type]
+        service = make_service(values, parts, Spool(data_dir / FOLDER, sync=sync))
+        app = build_app([service], api_keys=[KEY])
+        runner = stack.enter_context(AppRunner(app, headers={"Api-Key": KEY}))
+        return Door(runner, data_dir, looking)
+
+    return build
 
 
 @pytest.fixture
-def open_door(tmp_path: Path) -> Iterator[OpenDoor]:
-    """Opens apps: `open_door(hook=…, sync=…, **settings)`."""
+def open_door(tmp_path: Path, build_door: OpenDoor) -> Iterator[OpenDoor]:
+    """As `build_door`, until the test ends and in a folder of its own."""
     with ExitStack() as stack:
-
-        def open_one(
-            hook: Hook = lambda _: None,
-            *,
-            sync: Callable[[int], None] = os.fsync,
-            data_dir: Path = tmp_path / "data",
-            **settings: object,
-        ) -> Door:
-            parts = components(stack, data_dir, hook)
-            values = IngestSettings(data_dir=data_dir, **settings)  # type: ignore[arg-type]
-            service = make_service(values, parts, Spool(data_dir / FOLDER, sync=sync))
-            app = build_app([service], api_keys=[KEY])
-            store = stack.enter_context(EmbeddedStore.open(data_dir, FakeEncoder()))
-            runner = stack.enter_context(AppRunner(app, headers={"Api-Key": KEY}))
-            return Door(runner, data_dir, store)
-
-        yield open_one
+        yield partial(build_door, stack, tmp_path / "data")
 
 
 @pytest.fixture
 def door(open_door: OpenDoor) -> Door:
     return open_door()
-
-
-def files(*named: tuple[str, str | bytes]) -> list[tuple[str, tuple[str, bytes]]]:
-    """For httpx's `files`."""
-    return [
-        ("files", (name, text.encode() if isinstance(text, str) else text)) for name, text in named
-    ]
