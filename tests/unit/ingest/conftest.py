@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from askem.http.compose import build_app
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder, Hook
