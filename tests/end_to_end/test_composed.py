@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from askem.http.compose import build_app
+from askem.http.keyring import Keyring
+from askem.http.keywatch import KeyringWatch
+from askem.http.scopes import SCOPES
 from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder
@@ -29,7 +32,12 @@ TEXT = "The SIDARTHE model has eight stages of infection."
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Iterator[AppRunner]:
+def keyring(tmp_path: Path) -> Keyring:
+    return Keyring(tmp_path)
+
+
+@pytest.fixture
+def door(tmp_path: Path, keyring: Keyring) -> Iterator[AppRunner]:
     encoder = FakeEncoder()
     with ExitStack() as stack:
         reading, *writing = (
@@ -48,7 +56,7 @@ def door(tmp_path: Path) -> Iterator[AppRunner]:
                 ),
             ),
         ]
-        app = build_app(services, api_keys=[KEY])
+        app = build_app(services, api_keys=[KEY], keyring=KeyringWatch(keyring))
         yield stack.enter_context(AppRunner(app, headers={"Api-Key": KEY}))
 
 
@@ -96,6 +104,32 @@ def test_405_names_the_methods_of_both(door: AppRunner, method: str, path: str, 
     answer = door.request(method, path)
     assert (answer.status_code, answer.headers["allow"]) == (405, allow)
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "needed"),
+    [
+        ("POST", "/papers", "write"),
+        ("POST", "/jobs", "write"),
+        ("DELETE", "/papers/a", "write"),
+        ("GET", "/papers", "read"),
+        ("GET", "/papers/a", "read"),
+        ("GET", "/jobs", "read"),
+        ("GET", "/jobs/a", "read"),
+        ("POST", "/hybrid", "read"),
+    ],
+)
+def test_changes_need_the_scope_write(
+    tmp_path: Path, keyring: Keyring, method: str, path: str, needed: str, request: Any
+) -> None:
+    keys = {scope: keyring.create(scope, (scope,))[1] for scope in SCOPES}
+    door = request.getfixturevalue("door")
+    for scope, key in keys.items():
+        answer = door.request(method, path, headers={"Api-Key": key})
+        assert (answer.status_code == 403) == (scope != needed)
+    documented = door.request("GET", "/openapi.json").json()["paths"]
+    if "/a" not in path:
+        assert documented[path][method.lower()]["security"] == [{"ApiKey": [needed]}]
 
 
 def test_each_is_ready(door: AppRunner) -> None:

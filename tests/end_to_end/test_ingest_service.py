@@ -167,7 +167,7 @@ def test_killed_in_mid_job_it_resumes_and_keeps_its_receipts(
 
 
 def test_killed_again_and_again(start: Callable[..., Server], tmp_path: Path) -> None:
-    chance, group = random.Random(0), papers("p", 30)  # noqa: S311
+    chance, group = random.Random(0), papers("p", 30)
     server = start(0.02)
     address = server.send(group)
     for _ in range(ROUNDS):

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from askem.http.compose import Host, Service, build_app
 from askem.http.executor import BoundedExecutor
 from askem.http.health import Probe
-from askem.http.keys import require_key
+from askem.http.keywatch import KeyringWatch
 from askem.ingestion import IngestPipeline
 from askem.ports import Encoder
 from askem.text.preprocessing import get_preprocessor
@@ -34,13 +34,19 @@ _WORKERS, _QUEUE, _TIMEOUT_S = 8, 64, 30.0
 _log = logging.getLogger("askem.ingest")
 
 
-def create_app(settings: IngestSettings, components: Components | None = None) -> FastAPI:
-    """The ingest alone. `components`: given by tests; None: opened as configured.
+def create_app(
+    settings: IngestSettings,
+    components: Components | None = None,
+    keyring: KeyringWatch | None = None,
+) -> FastAPI:
+    """The ingest alone. `components`: given by tests; None: opened as configured. `keyring`: keys
+    besides `settings.api_key`, or instead of it.
 
-    Raises ConfigurationError without a usable `settings.api_key`.
+    Raises ConfigurationError for a key that cannot serve, and without any.
     """
-    key = require_key(settings.api_key.get_secret_value() if settings.api_key else None)
-    return build_app([make_service(settings, components)], api_keys=[key], title="Askem ingest")
+    keys = [settings.api_key.get_secret_value()] if settings.api_key else []
+    services = [make_service(settings, components)]
+    return build_app(services, api_keys=keys, keyring=keyring, title="Askem ingest")
 
 
 def service(host: Host) -> Service:
@@ -75,6 +81,7 @@ def make_service(
         name=NAME,
         router=router,
         open=opened,
+        scope="write",
         streamed_bodies={"/papers": MAX_PAPER_BYTES, "/jobs": MAX_REQUEST_BYTES},
         examples=examples.ANSWERS,
     )

@@ -16,14 +16,17 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
 
 from askem import __version__
 from askem.errors import AskemError, ConfigurationError
 from askem.http import health, problems
 from askem.http.health import HEALTHZ, READYZ, Probe, ReadinessBoard
 from askem.http.keys import ApiKeyGuard, fingerprint
+from askem.http.keywatch import KeyringWatch
 from askem.http.limits import BodyLimit, RequestContext
-from askem.http.openapi import describe
+from askem.http.openapi import ScopedRoutes, describe
+from askem.http.scopes import READ_METHODS, KeyScope
 
 GROUP = "askem.services"
 _OPENAPI = "/openapi.json"
@@ -51,6 +54,8 @@ class Service:
     service's name, and gives its probes."""
     open_paths: frozenset[str] = frozenset()
     """Exact paths that need no key."""
+    scope: KeyScope = "read"
+    """What a key must be good for to use the service's paths; for GET it is always `read`."""
     body_limits: Mapping[str, int] = field(default_factory=dict)
     """Largest body in bytes, for exact paths that take more or less than the usual 64 KiB."""
     streamed_bodies: Mapping[str, int] = field(default_factory=dict)
@@ -73,9 +78,14 @@ def installed_services(host: Host) -> list[Service]:
 
 
 def build_app(
-    services: Sequence[Service], *, api_keys: Iterable[str], title: str = "Askem"
+    services: Sequence[Service],
+    *,
+    api_keys: Iterable[str],
+    keyring: KeyringWatch | None = None,
+    title: str = "Askem",
 ) -> FastAPI:
-    """One app that answers for all `services`. Raises ConfigurationError for an unusable key.
+    """One app that answers for all `services`. `api_keys` have every scope, those of `keyring`
+    their own. Raises ConfigurationError for an unusable key, and without any.
 
     Resources open when the app starts, in the order of `services`, and close in reverse.
     """
@@ -102,14 +112,23 @@ def build_app(
     problems.install(app)
     routes = [*health.router.routes, *(r for service in services for r in service.router.routes)]
     app.add_exception_handler(405, _method_not_allowed(routes))
-    app.openapi = describe(app, open_paths, examples)  # type: ignore[method-assign]
+    special = [(s.router.routes, s.scope) for s in services if s.scope != "read"]
+    app.openapi = describe(app, open_paths, examples, special)  # type: ignore[method-assign]
+    guard: dict[str, Any] = {
+        "keys": keys,
+        "open_paths": open_paths,
+        "keyring": keyring,
+        "scope_of": _scope_of(special),
+    }
     # The last one added is the outermost.
     app.add_middleware(BodyLimit, exceptions=limits, streamed=streamed)
-    app.add_middleware(ApiKeyGuard, keys=keys, open_paths=open_paths)
+    app.add_middleware(ApiKeyGuard, **guard)
     app.add_middleware(RequestContext)
     # Middleware is built when the app starts; an unusable key must show before.
-    ApiKeyGuard(app, keys=keys, open_paths=open_paths)
-    _log.info("keys in use: %s", ", ".join(map(fingerprint, keys)))
+    ApiKeyGuard(app, **guard)
+    _log.info("keys in use: %s", ", ".join(map(fingerprint, keys)) or "none but the keyring's")
+    if keyring and keyring.live_count():
+        _log.info("live keys in the keyring: %d", keyring.live_count())
     return app
 
 
@@ -119,7 +138,7 @@ def _method_not_allowed(
     """Names the methods of all services that share the path; Starlette knows the first's alone."""
 
     async def handler(request: Request, error: Exception) -> Response:
-        methods: set[str] = set()
+        methods = set((getattr(error, "headers", None) or {}).get("Allow", "").split(", ")) - {""}
         for route in routes:
             if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
                 methods |= route.methods or set()
@@ -127,6 +146,21 @@ def _method_not_allowed(
         return problems.problem(request.scope, 405, headers=headers)
 
     return handler
+
+
+def _scope_of(special: Sequence[ScopedRoutes]) -> Callable[[Scope], KeyScope]:
+    """Which scope a request needs: asks the routes themselves, so that no path reaches a route
+    without meeting its service's scope."""
+    routes = [(route, needed) for routes, needed in special for route in routes]
+
+    def scope_of(scope: Scope) -> KeyScope:
+        if scope.get("method") not in READ_METHODS:
+            for route, needed in routes:
+                if route.matches(scope)[0] is Match.FULL:
+                    return needed
+        return "read"
+
+    return scope_of
 
 
 def _lifespan(
