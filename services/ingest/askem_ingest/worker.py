@@ -30,8 +30,8 @@ LOCK_FILE = "worker.lock"
 MAX_ATTEMPTS = 20
 """So often a job may be begun without coming further before it is given up: it may be what kills
 the process each time."""
-_SLICE = 128
-"""Passages encoded between two looks at whether to stop."""
+_SLICE_PASSAGES, _SLICE_CHARACTERS = 128, 32 * 1024
+"""Encoded between two looks at whether to stop: a second's work, or a single passage."""
 _HOUSEKEEPING_S = 3600.0
 _log = logging.getLogger("askem.ingest")
 
@@ -57,11 +57,25 @@ class StoppableEncoder:
 
     def encode_passages(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         vectors: list[NDArray[np.float32]] = []
-        for start in range(0, len(texts), _SLICE):
+        for part in slices(texts):
             if self._stop.is_set():
                 raise Stopped
-            vectors += self._encoder.encode_passages(texts[start : start + _SLICE])
+            vectors += self._encoder.encode_passages(part)
         return vectors
+
+
+def slices(texts: Sequence[str]) -> Iterator[list[str]]:
+    """`texts` in order, cut so that none takes long to encode; a text stays whole."""
+    part: list[str] = []
+    size = 0
+    for text in texts:
+        if part and (len(part) == _SLICE_PASSAGES or size + len(text) > _SLICE_CHARACTERS):
+            yield part
+            part, size = [], 0
+        part.append(text)
+        size += len(text)
+    if part:
+        yield part
 
 
 class Worker:

@@ -21,7 +21,7 @@ from askem_ingest.app import FOLDER
 from askem_ingest.job_rows import Job
 from askem_ingest.jobs import JobStore
 from askem_ingest.spool import MANIFEST, Manifest, Spool, SpooledSource
-from askem_ingest.worker import LOCK_FILE, MAX_ATTEMPTS, Worker
+from askem_ingest.worker import LOCK_FILE, MAX_ATTEMPTS, Worker, slices
 
 
 def send(door: Any, *names: str, text: str = "Some text.") -> Any:
@@ -197,6 +197,14 @@ def test_one_worker_works_at_a_time_and_another_takes_over(open_door: Any, tmp_p
         assert readiness(door)["ingest worker"]["detail"] == "another process works"
         assert door.request("GET", answer.headers["location"]).json()["state"] == "queued"
     assert door.job(answer)["state"] == "done"
+
+
+def test_what_is_encoded_at_a_time_is_bounded() -> None:
+    short, long = ["x"] * 300, ["y" * 30_000, "z", "y" * 100_000, "y" * 6_000]
+    parts = list(slices([*short, *long]))
+    assert [text for part in parts for text in part] == [*short, *long]
+    assert [len(part) for part in parts] == [128, 128, 46, 1, 1]
+    assert list(slices([])) == []
 
 
 class Flaky(JobStore):
