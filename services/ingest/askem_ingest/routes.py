@@ -13,11 +13,11 @@ from pydantic import BaseModel
 
 from askem.errors import NotFound
 from askem.http.body import require_identity, require_json
-from askem.http.fields import FieldErrors, parse_json
+from askem.http.fields import FieldErrors
 from askem.http.problems import problem
 from askem.models import PAPER_ID_PATTERN
 from askem_ingest import describe
-from askem_ingest.accept import accept_paper, accept_upload
+from askem_ingest.accept import accept_paper, accept_upload, read_paper
 from askem_ingest.job_rows import Job
 from askem_ingest.state import State, state_of
 from askem_ingest.upload import FilesTooLarge, Upload
@@ -29,7 +29,6 @@ from askem_ingest.wire import (
     JobQuery,
     JobsPage,
     JobsQuery,
-    PaperIn,
     Progress,
     ReceiptOut,
 )
@@ -52,7 +51,7 @@ async def add_paper(request: Request) -> Response:
     require_json(request)
     with state.uploads.taken():
         await state.executor.run(_check_room, state, key)
-        paper = await state.executor.run(parse_json, PaperIn, await request.body())
+        paper = await state.executor.run(read_paper, await request.body())
         job, replayed = await state.executor.run(accept_paper, state, paper, key)
     return _accepted(job, replayed=replayed)
 
