@@ -167,19 +167,26 @@ def test_killed_in_mid_job_it_resumes_and_keeps_its_receipts(
 
 
 def test_killed_again_and_again(start: Callable[..., Server], tmp_path: Path) -> None:
-    chance, group = random.Random(0), papers("p", 30)
-    server = start(0.02)
-    address = server.send(group)
-    for _ in range(ROUNDS):
+    chance = random.Random(0)
+    groups: list[dict[str, str]] = []
+    addresses: list[str] = []
+    server, interrupted = start(0.03), 0
+    for number in range(ROUNDS):
+        if not addresses or server.get(addresses[-1])["state"] == "done":
+            groups.append(papers(f"r{number}-", 8))
+            addresses.append(server.send(groups[-1]))
         time.sleep(chance.uniform(0, 0.6))
         server.end(signal.SIGKILL)
-        server = start(0.02)
-        job = server.get(address)
+        server = start(0.03)
+        job = server.get(addresses[-1])
         assert len(set(sources(job))) == len(job["receipts"]) == job["progress"]["done"]
-    job = server.ended(address)
-    assert (job["state"], sources(job)) == ("done", sorted(group))
+        interrupted += job["state"] != "done"
+    assert interrupted >= ROUNDS // 3
+    for group, address in zip(groups, addresses, strict=True):
+        job = server.ended(address)
+        assert (job["state"], sources(job)) == ("done", sorted(group))
     server.end(signal.SIGKILL)
-    assert_stored(tmp_path / "data", group)
+    assert_stored(tmp_path / "data", *groups)
 
 
 def test_stopped_in_mid_job_it_ends_clean_and_resumes(
