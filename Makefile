@@ -33,7 +33,7 @@ lock: .venv/.ready-dev
 	$(BIN)/python scripts/lock.py $(UPGRADE)
 
 openapi: .venv/.ready
-	$(BIN)/python -m askem_retriever.openapi > docs/openapi.json
+	$(BIN)/python scripts/openapi.py > docs/openapi.json
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from askem.encoders import load_encoder
@@ -11,6 +11,7 @@ from askem.errors import ConfigurationError
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.verify import EmbeddedVerifier
+from askem_ingest import state
 from askem_ingest.settings import IngestSettings
 
 
@@ -40,3 +41,20 @@ def open_components(settings: IngestSettings, *, create: bool = False) -> Iterat
     finally:
         store.close()
         encoder.close()
+
+
+@contextmanager
+def open_service(settings: IngestSettings) -> Iterator[state.Components]:
+    """Opens what the service over HTTP needs, closes it in reverse. Raises ConfigurationError."""
+    with ExitStack() as stack:
+        encoder = stack.enter_context(
+            closing(load_encoder(settings.encoder, threads=settings.encoder_threads))
+        )
+        ingesting, deleting = (
+            stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder)) for _ in range(2)
+        )
+        yield state.Components(
+            encoder,
+            ingesting=state.Access(ingesting.writer, ingesting.ledger),
+            deleting=state.Access(deleting.writer, deleting.ledger),
+        )
