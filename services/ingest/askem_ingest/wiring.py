@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from askem.encoders import load_encoder
+from askem.encoders import open_encoder
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.verify import EmbeddedVerifier
@@ -25,7 +25,7 @@ class Components:
 @contextmanager
 def open_components(settings: IngestSettings) -> Iterator[Components]:
     """Opens encoder and store, closes them in reverse. Raises ConfigurationError."""
-    encoder = load_encoder(settings.encoder, threads=settings.encoder_threads)
+    encoder = open_encoder(settings, threads=settings.encoder_threads)
     store = EmbeddedStore.open(settings.data_dir, encoder)
     try:
         yield Components(
