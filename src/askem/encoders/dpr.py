@@ -72,9 +72,10 @@ class DprEncoder:
 
     def __init__(self, source: DprSource, *, threads: int = 1) -> None:
         """Raises ConfigurationError where the models cannot be loaded as they were saved."""
+        question = _where(source.question, source.question_revision, "question")
+        passage = _where(source.passage, source.passage_revision, "passage")
         libraries()[0].set_num_threads(1)
-        self._question = _Model(source.question, source.question_revision, "question")
-        self._passage = _Model(source.passage, source.passage_revision, "passage")
+        self._question, self._passage = _Model(question, "question"), _Model(passage, "passage")
         if self._question.dimension != self._passage.dimension:
             raise ConfigurationError(
                 f"{source.question} gives {self._question.dimension} dimensions, "
@@ -122,9 +123,8 @@ class DprEncoder:
 class _Model:
     """One of the two: texts to the rows of its pooler output."""
 
-    def __init__(self, name: str, revision: str | None, side: Side) -> None:
+    def __init__(self, where: dict[str, Any], side: Side) -> None:
         self._torch, transformers = libraries()
-        where = _where(name, revision, side)
         self._model = _load(transformers, where, side)
         self._tokenizer = _load_tokenizer(transformers, where, side)
         config = self._model.config

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 
 from askem.encoders.estimate import estimated_offsets
 from askem.encoders.windows import windows_of
+from askem.text.decoding import decode
 
 PAPERS = Path(__file__).parents[3] / "examples" / "papers"
 
@@ -46,7 +47,7 @@ def tokenizer() -> Tokenizer:
 
 def test_papers_have_fewer_tokens_than_estimated(tokenizer: Tokenizer) -> None:
     for path in PAPERS.rglob("*.txt"):
-        text = path.read_text("cp1252", errors="replace")
+        text = decode(path.read_bytes()).text
         for window in windows_of(text, estimated_offsets, 120):
             assert len(tokenizer.encode(window).ids) <= 128, path.name
 
