@@ -6,7 +6,7 @@ The openai package is needed (the extra `remote`). Retries happen here and nowhe
 from __future__ import annotations
 
 import random
-import time
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -57,10 +57,16 @@ class EmbeddingsClient:
     """Thread-safe. No redirects, no proxy and no credentials from the environment."""
 
     def __init__(
-        self, endpoint: Endpoint, *, connections: int, sleep: Callable[[float], None] = time.sleep
+        self,
+        endpoint: Endpoint,
+        *,
+        connections: int,
+        sleep: Callable[[float], object] | None = None,
     ) -> None:
+        """`sleep`: for tests; None: pauses that `close` ends."""
         self._endpoint = endpoint
-        self._sleep = sleep
+        self._closing = threading.Event()
+        self._sleep = sleep or self._closing.wait
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         transport = CappedTransport(
             httpx2.HTTPTransport(limits=limits),
@@ -102,12 +108,18 @@ class EmbeddingsClient:
                 pause = _pause(error, attempt)
                 if pause is None:
                     raise self._translated(error) from error
-                if attempt == patience.attempts or pause > patience.longest_wait_s:
+                last = attempt == patience.attempts or self._closing.is_set()
+                if last or pause > patience.longest_wait_s:
                     raise self._translated(error, retry_after_s=pause) from error
                 self._sleep(pause)
         raise AssertionError("patience has at least one attempt")
 
+    def stop_trying(self) -> None:
+        """Ends pauses: calls that run fail with their next failure."""
+        self._closing.set()
+
     def close(self) -> None:
+        self.stop_trying()
         self._openai.close()
 
     def _ask(self, texts: list[str], input_type: InputType) -> bytes:

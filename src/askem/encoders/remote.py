@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -54,9 +53,10 @@ class RemoteEncoder:
         window_tokens: int,
         dimension: int | None = None,
         concurrency: int = 4,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], object] | None = None,
     ) -> None:
         """`concurrency`: requests at a time. Without `dimension` the server is asked for it here.
+        `sleep`: for tests.
 
         Raises ConfigurationError, BackendUnavailable (the latter without `dimension` only).
         """
@@ -107,6 +107,7 @@ class RemoteEncoder:
         return windows_of(text, estimated_offsets, self._room)
 
     def close(self) -> None:
+        self._client.stop_trying()
         self._pool.shutdown(cancel_futures=True)
         self._client.close()
 

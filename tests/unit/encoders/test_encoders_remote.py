@@ -6,6 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -419,6 +420,21 @@ def test_connections_are_bounded(bench: Bench) -> None:
         encoder.encode_question("other")
     with pytest.raises(BackendUnavailable, match="in time"):
         waiting.result()
+
+
+def test_closing_does_not_wait_out_a_pause(bench: Bench) -> None:
+    server = bench.server(then=status(503, {"Retry-After": "30"}))
+    endpoint = Endpoint(url=server.url, model="m-1")
+    encoder = RemoteEncoder(endpoint, window_tokens=512, dimension=8)
+    with ThreadPoolExecutor(1) as pool:
+        loading = pool.submit(encoder.encode_passages, ["one"])
+        while not server.requests:
+            time.sleep(0.005)
+        start = time.monotonic()
+        encoder.close()
+        with pytest.raises(BackendUnavailable, match="answered 503"):
+            loading.result()
+    assert time.monotonic() - start < 10
 
 
 # Settings
