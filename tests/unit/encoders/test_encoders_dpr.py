@@ -72,6 +72,8 @@ def save_models(folder: Path, *, projection: int = 0, seed: int = 7, width: int 
         norm = encoder.bert_model.encoder.layer[-1].output.LayerNorm
         torch.nn.init.normal_(norm.weight, std=1.0)
         torch.nn.init.normal_(norm.bias, std=0.3)
+        if projection:
+            torch.nn.init.normal_(encoder.encode_proj.weight, std=4.0)
         model.save_pretrained(folder / name)
         transformers.BertTokenizerFast(vocab=words).save_pretrained(folder / name)
     return folder
