@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askem.encoders.dpr_loading import (
+    Side,
+    libraries,
+    load_model,
+    load_tokenizer,
+    where_from,
+)
 from askem.encoders.inner_product import (
     augmented_passages,
     augmented_question,
@@ -37,8 +43,6 @@ _QUESTION_CACHE = 4096
 _BATCH = 16
 _ALL_OF_IT = ("hidden_act", "layer_norm_eps", "num_attention_heads", "projection_dim")
 """What changes vectors beside weights and tokenizer."""
-
-Side = Literal["question", "passage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,8 @@ class DprEncoder:
 
     def __init__(self, source: DprSource, *, threads: int = 1) -> None:
         """Raises ConfigurationError where the models cannot be loaded as they were saved."""
-        question = _where(source.question, source.question_revision, "question")
-        passage = _where(source.passage, source.passage_revision, "passage")
+        question = where_from(source.question, source.question_revision, "question")
+        passage = where_from(source.passage, source.passage_revision, "passage")
         libraries()[0].set_num_threads(1)
         self._question, self._passage = _Model(question, "question"), _Model(passage, "passage")
         if self._question.dimension != self._passage.dimension:
@@ -125,8 +129,8 @@ class _Model:
 
     def __init__(self, where: dict[str, Any], side: Side) -> None:
         self._torch, transformers = libraries()
-        self._model = _load(transformers, where, side)
-        self._tokenizer = _load_tokenizer(transformers, where, side)
+        self._model = load_model(transformers, where, side)
+        self._tokenizer = load_tokenizer(transformers, where, side)
         config = self._model.config
         self.dimension = int(config.projection_dim or config.hidden_size)
         self._window = min(WINDOW_TOKENS, int(config.max_position_embeddings))
@@ -174,84 +178,6 @@ class _Model:
             digest.update(f"{name}{tuple(tensor.shape)}".encode())
             digest.update(_array(tensor).tobytes())
         return digest.hexdigest()
-
-
-def libraries() -> tuple[Any, Any]:
-    """torch and transformers. Raises ConfigurationError where they are not installed."""
-    try:
-        import torch
-        import transformers
-    except ImportError as error:
-        raise ConfigurationError(
-            f"ASKEM_ENCODER=dpr needs torch and transformers ({error}): "
-            "pip install --require-hashes -r requirements-dpr.lock"
-        ) from error
-    return torch, transformers
-
-
-def _where(name: str, revision: str | None, side: Side) -> dict[str, Any]:
-    """Arguments that say where to load from, checked. No code of a repository is ever run."""
-    folder = Path(name)
-    if folder.is_absolute():
-        if not any(folder.glob("model*.safetensors")):
-            raise ConfigurationError(
-                f"{folder} holds no model.safetensors; weights in other formats (.bin, .h5) can "
-                "run code when they are read and are not loaded: convert them to safetensors"
-            )
-        return {"name": name, "local_files_only": True}
-    if revision is None or not re.fullmatch(r"[0-9a-f]{40}", revision):
-        raise ConfigurationError(
-            f"ASKEM_DPR_{side.upper()}_REVISION must be the full commit id (40 hex digits) of "
-            f"{name} to load; or put the files into a folder and set ASKEM_ENCODER=dpr:/that/folder"
-        )
-    return {"name": name, "revision": revision}
-
-
-def _load(transformers: Any, where: dict[str, Any], side: Side) -> Any:
-    kind = {"question": "DPRQuestionEncoder", "passage": "DPRContextEncoder"}[side]
-    model, report = _pretrained(
-        getattr(transformers, kind),
-        where,
-        use_safetensors=True,
-        trust_remote_code=False,
-        output_loading_info=True,
-        dtype="float32",
-    )
-    # What the file lacks would be left random, and answers would look like answers.
-    wrong = sorted(map(str, [*report["missing_keys"], *report.get("mismatched_keys", ())]))
-    if wrong:
-        raise ConfigurationError(
-            f"{where['name']} does not hold a {kind}: {len(wrong)} weights are missing or of "
-            f"another shape, {wrong[0]} among them"
-        )
-    return model.eval()
-
-
-def _load_tokenizer(transformers: Any, where: dict[str, Any], side: Side) -> Any:
-    kind = {"question": "DPRQuestionEncoder", "passage": "DPRContextEncoder"}[side]
-    loaded = _pretrained(
-        getattr(transformers, f"{kind}TokenizerFast"), where, trust_remote_code=False
-    )
-    tokenizer = loaded.backend_tokenizer
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _pretrained(kind: Any, where: dict[str, Any], **options: Any) -> Any:
-    given = dict(where)
-    name = given.pop("name")
-    try:
-        return kind.from_pretrained(name, **given, **options)
-    except Exception as error:  # OSError, and whatever parsers and clients raise
-        if "revision" in given:
-            raise ConfigurationError(
-                f"cannot load {name} at {given['revision'][:12]}: the hub does not answer, or this "
-                f"revision has no safetensors weights ({type(error).__name__}). Put the files of "
-                "both models into question_encoder/ and ctx_encoder/ of a folder and set "
-                "ASKEM_ENCODER=dpr:/that/folder"
-            ) from error
-        raise ConfigurationError(f"{name}: cannot be loaded ({error})") from error
 
 
 def _array(tensor: Any) -> NDArray[Any]:
