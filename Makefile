@@ -5,13 +5,17 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --re
 PROJECTS := -e . -e services/retriever -e services/ingest
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
 
-.PHONY: run test check lint types imports locks lock openapi clean
+.PHONY: run test test-dpr check lint types imports locks lock openapi clean
 
 run: .venv/.ready
 	@$(BIN)/python scripts/run.py
 
 test: .venv/.ready-dev
 	$(BIN)/python -m pytest
+
+# Installs torch, some 6 GB, into .venv.
+test-dpr: .venv/.ready-dpr
+	$(BIN)/python -m pytest -m dpr
 
 check: lint types imports locks
 
@@ -50,6 +54,11 @@ openapi: .venv/.ready
 
 .venv/.ready-dev: requirements-dev.lock .venv/.ready
 	@$(INSTALL) -r requirements-dev.lock
+	@touch $@
+
+.venv/.ready-dpr: requirements-dpr.lock .venv/.ready-dev
+	@echo "Installing torch and transformers into .venv (some minutes the first time)"
+	@$(INSTALL) -r requirements-dpr.lock
 	@touch $@
 
 clean:
