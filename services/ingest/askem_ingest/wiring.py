@@ -48,7 +48,7 @@ def open_service(settings: IngestSettings) -> Iterator[state.Components]:
     """Opens what the service over HTTP needs, closes it in reverse. Raises ConfigurationError."""
     with ExitStack() as stack:
         encoder = stack.enter_context(
-            closing(load_encoder(settings.encoder, threads=settings.encoder_threads))
+            closing(open_encoder(settings, threads=settings.encoder_threads))
         )
         ingesting, deleting = (
             stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder)) for _ in range(2)
