@@ -5,11 +5,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --re
 PROJECTS := -e . -e services/retriever -e services/ingest
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
 
-<<<<<<< HEAD
-.PHONY: run test test-dpr check lint types imports locks lock openapi clean
-=======
-.PHONY: run test check check-deploy images lint types imports locks lock openapi clean
->>>>>>> deploy
+.PHONY: run test test-dpr check check-deploy images lint types imports locks lock openapi clean
 
 run: .venv/.ready
 	@$(BIN)/python scripts/run.py
