@@ -1,0 +1,229 @@
+"""Indexes and collections: made, checked, named. Versions stand behind aliases."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import elasticsearch as es
+import weaviate
+
+from askem.errors import BackendUnavailable, ConfigurationError, EncoderMismatch
+from askem.stores.servers import mappings
+from askem.stores.servers.elastic import BACKEND, Elastic
+from askem.stores.servers.names import SCHEMA_VERSION, Names
+from askem.stores.servers.weaviate import Weaviate
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One engine's half of the schema."""
+
+    versions: tuple[int, ...]
+    current: int | None
+    """The version behind the alias."""
+    meta: dict[str, Any]
+    """schema_version, encoder_id and dimension of the current one."""
+    count: int
+    """Passages (Elasticsearch) or windows (Weaviate)."""
+
+
+class Schema:
+    def __init__(
+        self,
+        elastic: Elastic,
+        client: Weaviate,
+        names: Names,
+        *,
+        encoder_id: str,
+        dimension: int,
+    ) -> None:
+        self._elastic = elastic
+        self._weaviate = client
+        self._names = names
+        self.encoder_id = encoder_id
+        self._dimension = dimension
+
+    def ensure(self) -> None:
+        """Creates both sides where there is none yet, and checks whose they are."""
+        if self.current_index() is None or self.current_collection() is None:
+            self.create()
+        self.check()
+
+    def create(self) -> None:
+        """Both sides at the same version behind their aliases. Safe to repeat."""
+        index = self.current_index()
+        version = self._names.version_of(index) if index else None
+        version = version or self._next_version()
+        self.create_version(version)
+        self._elastic.write(self._create_common)
+        if index is None:
+            self.point_index(version)
+        if self.current_collection() is None:
+            self.point_collection(version)
+
+    def check(self) -> None:
+        """Raises EncoderMismatch or ConfigurationError where the engines' is not ours,
+        BackendUnavailable where there is none."""
+        for engine, meta in (("Elasticsearch", self._index_meta()), ("Weaviate", self._vectors())):
+            stored = meta.get("encoder_id")
+            if meta.get("schema_version") != SCHEMA_VERSION:
+                raise ConfigurationError(
+                    f"{engine} has schema version {meta.get('schema_version')}, this Askem reads "
+                    f"{SCHEMA_VERSION}: run `askem schema migrate`"
+                )
+            if stored != self.encoder_id:
+                raise EncoderMismatch(
+                    f"{engine}'s index was built with encoder {stored}, configured is "
+                    f"{self.encoder_id}: set ASKEM_ENCODER back, or another ASKEM_INDEX"
+                )
+            if meta.get("dimension") != self._dimension:
+                raise EncoderMismatch(
+                    f"{engine}'s vectors have {meta.get('dimension')} dimensions, the encoder's "
+                    f"{self._dimension}"
+                )
+
+    def status(self) -> tuple[Side, Side]:
+        """Elasticsearch's and Weaviate's."""
+        return self._index_status(), self._collection_status()
+
+    def create_version(self, version: int) -> None:
+        """An index and a collection without alias. Safe to repeat."""
+        meta = {
+            "schema_version": SCHEMA_VERSION,
+            "encoder_id": self.encoder_id,
+            "dimension": self._dimension,
+        }
+        index, collection = self._names.index(version), self._names.collection(version)
+
+        def make_index(client: es.Elasticsearch) -> None:
+            _create(client, index, mappings.passages(meta), mappings.settings())
+
+        def make_collection(client: weaviate.WeaviateClient) -> None:
+            if not client.collections.exists(collection):
+                client.collections.create(
+                    collection,
+                    description=json.dumps(meta),
+                    properties=mappings.properties(),
+                    vector_config=mappings.vectors(),
+                )
+
+        self._elastic.write(make_index)
+        self._weaviate.write(make_collection)
+
+    def drop_version(self, version: int) -> None:
+        index, collection = self._names.index(version), self._names.collection(version)
+        self._elastic.write(
+            lambda client: client.indices.delete(index=index, ignore_unavailable=True)
+        )
+        self._weaviate.write(lambda client: client.collections.delete(collection))
+
+    def point_index(self, version: int) -> None:
+        """The alias names this version from now on: one atomic change."""
+        old, alias = self.current_index(), self._names.base
+        actions: list[dict[str, Any]] = [
+            {"add": {"index": self._names.index(version), "alias": alias, "is_write_index": True}}
+        ]
+        if old and old != self._names.index(version):
+            actions.insert(0, {"remove": {"index": old, "alias": alias}})
+        self._elastic.write(lambda client: client.indices.update_aliases(actions=actions))
+
+    def point_collection(self, version: int) -> None:
+        alias, target = self._names.collection_alias, self._names.collection(version)
+
+        def work(client: weaviate.WeaviateClient) -> None:
+            if client.alias.get(alias_name=alias) is None:
+                client.alias.create(alias_name=alias, target_collection=target)
+            else:
+                client.alias.update(alias_name=alias, new_target_collection=target)
+
+        self._weaviate.write(work)
+
+    def current_index(self) -> str | None:
+        """The index behind the alias. Raises BackendUnavailable."""
+
+        def work(client: es.Elasticsearch) -> str | None:
+            try:
+                return next(iter(client.indices.get_alias(name=self._names.base).body), None)
+            except es.NotFoundError:
+                return None
+
+        return self._elastic.read(work)
+
+    def current_collection(self) -> str | None:
+        def work(client: weaviate.WeaviateClient) -> str | None:
+            found = client.alias.get(alias_name=self._names.collection_alias)
+            return found.collection if found else None
+
+        return self._weaviate.read(work)
+
+    def _create_common(self, client: es.Elasticsearch) -> None:
+        settings = {"number_of_shards": 1, "auto_expand_replicas": "0-1"}
+        _create(client, self._names.ledger, mappings.ledger(), settings)
+        _create(client, self._names.lease, mappings.lease(), settings)
+
+    def _next_version(self) -> int:
+        elastic, vectors = self.status()
+        return max((*elastic.versions, *vectors.versions), default=0) + 1
+
+    def _index_meta(self) -> dict[str, Any]:
+        answer = self._elastic.read(
+            lambda client: client.indices.get_mapping(index=self._names.base).body
+        )
+        found = next(iter(answer.values()), None)
+        if found is None:
+            raise BackendUnavailable(BACKEND, "the index is missing: run `askem schema create`")
+        meta: dict[str, Any] = found["mappings"].get("_meta", {})
+        return meta
+
+    def _vectors(self) -> dict[str, Any]:
+        name = self.current_collection()
+        if name is None:
+            raise BackendUnavailable(
+                "weaviate", "the collection is missing: run `askem schema create`"
+            )
+        description = self._weaviate.read(
+            lambda client: client.collections.use(name).config.get(simple=True).description
+        )
+        meta: dict[str, Any] = json.loads(description or "{}")
+        return meta
+
+    def _index_status(self) -> Side:
+        def versions(client: es.Elasticsearch) -> list[str]:
+            return list(client.indices.get(index=f"{self._names.base}_v*").body)
+
+        current = self.current_index()
+        count = 0
+        if current:
+            count = self._elastic.read(lambda client: client.count(index=current))["count"]
+        return Side(
+            versions=self._numbers(self._elastic.read(versions)),
+            current=self._names.version_of(current) if current else None,
+            meta=self._index_meta() if current else {},
+            count=count,
+        )
+
+    def _collection_status(self) -> Side:
+        current = self.current_collection()
+        count = 0
+        if current:
+            count = self._weaviate.read(lambda client: len(client.collections.use(current)))
+        listed = self._weaviate.read(lambda client: list(client.collections.list_all()))
+        return Side(
+            versions=self._numbers(listed),
+            current=self._names.version_of(current) if current else None,
+            meta=self._vectors() if current else {},
+            count=count,
+        )
+
+    def _numbers(self, names: list[str]) -> tuple[int, ...]:
+        found = (self._names.version_of(name) for name in names)
+        return tuple(sorted(version for version in found if version is not None))
+
+
+def _create(
+    client: es.Elasticsearch, index: str, mapping: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    if not client.indices.exists(index=index):
+        client.indices.create(index=index, mappings=mapping, settings=settings)
