@@ -83,7 +83,5 @@ def drop_everything(store: ServerStore) -> None:
     for version in {*store.schema.status()[0].versions, *store.schema.status()[1].versions}:
         store.schema.drop_version(version)
     store.elastic.write(
-        lambda c: c.indices.delete(
-            index=f"{names.ledger},{names.lease}", ignore_unavailable=True
-        )
+        lambda c: c.indices.delete(index=f"{names.ledger},{names.lease}", ignore_unavailable=True)
     )

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from askem.encoders import load_encoder
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
-from askem.stores.embedded.verify import EmbeddedVerifier
+from askem.stores.embedded.verify import EmbeddedVerifier, VerifyReport
 from askem_ingest.settings import IngestSettings
+
+if TYPE_CHECKING:
+    from askem.stores.servers import ServerStore
+
+_TIMEOUT_S = 30.0
+
+
+class Verifier(Protocol):
+    """Compares what is held where; `repair` mends it first."""
+
+    def check(self) -> VerifyReport: ...
+
+    def repair(self) -> VerifyReport: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +33,35 @@ class Components:
     writer: PassageWriter
     ledger: Ledger
     reader: PassageReader
-    verifier: EmbeddedVerifier
+    verifier: Verifier
 
 
 @contextmanager
 def open_components(settings: IngestSettings) -> Iterator[Components]:
     """Opens encoder and store, closes them in reverse. Raises ConfigurationError."""
     encoder = load_encoder(settings.encoder, threads=settings.encoder_threads)
-    store = EmbeddedStore.open(settings.data_dir, encoder)
-    try:
-        yield Components(
-            encoder, store.writer, store.ledger, store.reader, EmbeddedVerifier(store, encoder)
-        )
-    finally:
-        store.close()
-        encoder.close()
+    with ExitStack() as stack:
+        stack.callback(encoder.close)
+        if settings.stores == "embedded":
+            embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+            verifier = EmbeddedVerifier(embedded, encoder)
+            yield Components(encoder, embedded.writer, embedded.ledger, embedded.reader, verifier)
+        else:
+            servers = stack.enter_context(open_servers(settings, encoder))
+            yield Components(
+                encoder, servers.writer, servers.ledger, servers.reader, _verifier(servers, encoder)
+            )
+
+
+def open_servers(settings: IngestSettings, encoder: Encoder) -> ServerStore:
+    """Both engines, waited for as one waits when nobody else does."""
+    # Brings both engines' clients with it.
+    from askem.stores.servers import ServerStore
+
+    return ServerStore.configured(settings, encoder, timeout_s=_TIMEOUT_S)
+
+
+def _verifier(store: ServerStore, encoder: Encoder) -> Verifier:
+    from askem.stores.servers.verify import ServerVerifier
+
+    return ServerVerifier(store, encoder)

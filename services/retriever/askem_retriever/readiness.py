@@ -7,11 +7,22 @@ from askem.ports import Encoder, PassageReader
 
 
 def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
-    """Readiness: the encoder encodes, the store reads. An empty corpus is a remark, no failure."""
+    """Readiness of a service whose store is one piece."""
+    return [probe_encoder(encoder), probe_store(reader)]
+
+
+def probe_encoder(encoder: Encoder) -> Probe:
+    """The encoder encodes."""
 
     def encodes() -> str:
         encoder.encode_question("ready?")
         return f"{encoder.encoder_id}, {encoder.dimension} dimensions"
+
+    return Probe("encoder", encodes)
+
+
+def probe_store(reader: PassageReader) -> Probe:
+    """The store reads. An empty corpus is a remark, no failure."""
 
     def reads() -> str:
         snapshot = reader.snapshot()
@@ -19,4 +30,4 @@ def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
             return "the corpus is empty: add papers with `askem ingest`"
         return f"{snapshot.papers} papers, {snapshot.passages} passages"
 
-    return [Probe("encoder", encodes), Probe("store", reads)]
+    return Probe("store", reads)

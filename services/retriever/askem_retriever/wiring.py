@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
 
 from askem.encoders import load_encoder
+from askem.http.health import Probe
+from askem.ports import Encoder
 from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
-from askem_retriever.readiness import probes
+from askem_retriever.readiness import probe_encoder, probe_store
 from askem_retriever.settings import RetrieverSettings
 from askem_retriever.state import Components
+
+if TYPE_CHECKING:
+    from askem.stores.servers import ServerStore
 
 
 @contextmanager
@@ -24,7 +30,7 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
     with ExitStack() as stack:
         # Questions are encoded one by one, in the threads that ask.
         encoder = stack.enter_context(closing(load_encoder(settings.encoder, threads=1)))
-        store = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+        store, stores_probes = _open_store(settings, encoder, stack)
         # Not the pool that runs searches: each of them waits for its own encoding.
         encoding = stack.enter_context(
             ThreadPoolExecutor(settings.workers, thread_name_prefix="askem-question")
@@ -39,5 +45,24 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
             ),
             reader=store.reader,
             encoder_id=encoder.encoder_id,
-            probes=probes(encoder, store.reader),
+            probes=[probe_encoder(encoder), *stores_probes],
         )
+
+
+def _open_store(
+    settings: RetrieverSettings, encoder: Encoder, stack: ExitStack
+) -> tuple[EmbeddedStore | ServerStore, list[Probe]]:
+    if settings.stores == "embedded":
+        embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+        return embedded, [probe_store(embedded.reader)]
+    # Brings both engines' clients with it.
+    from askem.stores.servers import ServerStore
+
+    servers = stack.enter_context(
+        ServerStore.configured(settings, encoder, timeout_s=settings.engine_timeout_s)
+    )
+    return servers, [
+        Probe("elasticsearch", servers.schema.check_index),
+        Probe("weaviate", servers.schema.check_collection),
+        probe_store(servers.reader),
+    ]

@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import elasticsearch as es
@@ -44,9 +45,7 @@ class Refusal:
 
 
 class Bulk:
-    def __init__(
-        self, elastic: Elastic, *, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
+    def __init__(self, elastic: Elastic, *, sleep: Callable[[float], None] = time.sleep) -> None:
         self._elastic = elastic
         self._sleep = sleep
 
@@ -66,7 +65,7 @@ class Bulk:
             if attempt:
                 self._sleep(min(0.2 * 2**attempt, 5.0) * random.uniform(0.7, 1.3))  # noqa: S311
             try:
-                items = self._elastic.write(lambda client, part=waiting: _send(client, part))
+                items = self._elastic.write(partial(_send, waiting))
             except BackendUnavailable:
                 if attempt == _ATTEMPTS - 1:
                     raise
@@ -84,8 +83,9 @@ class Bulk:
         raise BackendUnavailable(BACKEND, f"put off {len(waiting)} writes {_ATTEMPTS} times")
 
 
-def _send(client: es.Elasticsearch, actions: list[Action]) -> list[dict[str, Any]]:
-    lines = []
+def _send(actions: list[Action], client: es.Elasticsearch) -> list[dict[str, Any]]:
+    # Lines of JSON, which the client sends as they are.
+    lines: list[Any] = []
     for action in actions:
         target = {"_index": action.index, "_id": action.id}
         if action.body is None:

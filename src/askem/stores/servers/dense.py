@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -50,11 +50,11 @@ class WeaviateDense:
         similarities = 1.0 - np.array(list(found.values()), dtype=np.float64)
         return nearest(list(found), similarities, top_k)
 
-    def _windows(self, unit: list[float], top_k: int, condition: Any) -> list[tuple[str, float]]:  # noqa: ANN401
+    def _windows(self, unit: list[float], top_k: int, condition: Any) -> list[tuple[str, float]]:
         """The nearest windows: enough to hold `top_k` passages and all that tie with the last."""
         limit = min(top_k + top_k // 4 + 8, _MOST)
         while True:
-            found = self._weaviate.read(lambda c, n=limit: self._near(c, unit, n, condition))
+            found = self._weaviate.read(partial(self._near, unit, limit, condition))
             if len(found) < limit or limit == _MOST:
                 return found
             passages = list(dict.fromkeys(passage_id for passage_id, _ in found))
@@ -66,10 +66,10 @@ class WeaviateDense:
 
     def _near(
         self,
-        client: weaviate.WeaviateClient,
         unit: list[float],
         limit: int,
-        condition: Any,  # noqa: ANN401
+        condition: Any,
+        client: weaviate.WeaviateClient,
     ) -> list[tuple[str, float]]:
         answer = client.collections.use(self._names.collection_alias).query.near_vector(
             near_vector=unit,
@@ -88,18 +88,18 @@ class WeaviateDense:
         found: dict[str, Passage] = {}
         for part in _chunks(list(dict.fromkeys(passage_ids))):
             ids = [window_id(passage_id, 0) for passage_id in part]
-            for item in self._weaviate.read(lambda c, ids=ids: self._fetch(c, ids)):
+            for item in self._weaviate.read(partial(self._fetch, ids)):
                 passage = _passage(item)
                 found[passage.passage_id] = passage
         return found
 
-    def _fetch(self, client: weaviate.WeaviateClient, ids: list[str]) -> list[dict[str, Any]]:
+    def _fetch(self, ids: list[str], client: weaviate.WeaviateClient) -> list[dict[str, Any]]:
         collection = client.collections.use(self._names.collection_alias)
         answer = collection.query.fetch_objects_by_ids(ids, limit=len(ids))
         return [dict(item.properties) for item in answer.objects]
 
 
-def where(filters: Filters, passage_ids: Sequence[str] | None) -> Any:  # noqa: ANN401 - a private type
+def where(filters: Filters, passage_ids: Sequence[str] | None) -> Any:
     """What all must hold, None for everything; values match whole and exactly."""
     found = []
     if passage_ids is not None:

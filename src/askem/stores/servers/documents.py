@@ -38,9 +38,7 @@ def documents(
         "updated_at": updated_at,
     }
     digest = digest_of(source)
-    parts = {
-        f"digest_{i}": int.from_bytes(digest[4 * i : 4 * i + 4], "big") for i in range(4)
-    }
+    parts = {f"digest_{i}": int.from_bytes(digest[4 * i : 4 * i + 4], "big") for i in range(4)}
     for passage, tokens, vectors in zip(
         source.passages, source.tokens, source.vectors, strict=True
     ):

@@ -81,19 +81,19 @@ class Lease:
         self._done = threading.Event()
         threading.Thread(target=self._renew, args=(self._done,), daemon=True).start()
 
-    def _look(self, client: es.Elasticsearch) -> Any:  # noqa: ANN401 - JSON
+    def _look(self, client: es.Elasticsearch) -> Any:
         try:
             return client.get(index=self._index, id=_ID).body
         except es.NotFoundError:
             return None
 
-    def _write(self, *, owner: str | None = None, **condition: Any) -> bool:  # noqa: ANN401
+    def _write(self, *, owner: str | None = None, **condition: Any) -> bool:
         """Whether the document is now ours; not when another was first."""
         self._turn += 1
         begun = time.monotonic()
         document = {"owner": self._owner if owner is None else owner, "turn": self._turn}
 
-        def work(client: es.Elasticsearch) -> Any:  # noqa: ANN401 - JSON
+        def work(client: es.Elasticsearch) -> Any:
             try:
                 return client.index(index=self._index, id=_ID, document=document, **condition).body
             except es.ConflictError:

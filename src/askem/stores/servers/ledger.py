@@ -28,7 +28,7 @@ class ElasticLedger:
     def get(self, key: SourceKey) -> LedgerEntry | None:
         """As last recorded, by any process."""
 
-        def work(client: es.Elasticsearch) -> Any:  # noqa: ANN401 - JSON
+        def work(client: es.Elasticsearch) -> Any:
             try:
                 return client.get(index=self._index, id=source_text(key))["_source"]
             except es.NotFoundError:
@@ -58,7 +58,7 @@ class ElasticLedger:
                 return
             after = hits[-1]["sort"]
 
-    def _page(self, query: dict[str, Any], after: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    def _page(self, query: dict[str, Any], after: Any) -> list[dict[str, Any]]:
         answer = self._elastic.write(
             lambda client: client.search(
                 index=self._index,
@@ -73,7 +73,7 @@ class ElasticLedger:
         return hits
 
 
-def _quietly_refreshed(index: str) -> Any:  # noqa: ANN401 - a function of the client
+def _quietly_refreshed(index: str) -> Any:
     return lambda client: client.indices.refresh(index=index, ignore_unavailable=True)
 
 
@@ -85,7 +85,5 @@ def _action(index: str, entry: LedgerEntry) -> Action:
 
 def _entry(source: dict[str, Any]) -> LedgerEntry:
     fields = dict(source)
-    key = SourceKey(
-        fields.pop("paper_id"), fields.pop("doc_type"), fields.pop("cosmos_object_id")
-    )
+    key = SourceKey(fields.pop("paper_id"), fields.pop("doc_type"), fields.pop("cosmos_object_id"))
     return LedgerEntry(key=key, **{**fields, "topics": tuple(fields["topics"])})

@@ -6,7 +6,7 @@ from typing import Any
 
 from weaviate.classes.config import Configure, DataType, Property, Tokenization, VectorDistances
 
-from askem.stores.scoring import B, K1
+from askem.stores.scoring import K1, B
 from askem.text.analysis import ANALYZER_ID
 
 WINDOW = 25_000
@@ -74,7 +74,7 @@ def ledger() -> dict[str, Any]:
     return {
         "dynamic": "strict",
         "properties": {
-            **{name: _KEYWORD for name in names.split()},
+            **dict.fromkeys(names.split(), _KEYWORD),
             "passages": {"type": "integer", "index": False},
             "windows": {"type": "integer", "index": False},
             "updated_at": _STORED,
@@ -118,7 +118,7 @@ def properties() -> list[Property]:
     ]
 
 
-def vectors() -> Any:  # noqa: ANN401 - the client's own private type
+def vectors() -> Any:
     """Own vectors, cosine, unquantised."""
     return Configure.Vectors.self_provided(
         vector_index_config=Configure.VectorIndex.hnsw(

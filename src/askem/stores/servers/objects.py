@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import weaviate
@@ -19,6 +20,7 @@ from askem.stores.servers.weaviate import Weaviate
 
 T = TypeVar("T")
 _BATCH = 200
+_PAGE = 1_000
 _MOST = 10_000
 _ORDERS = 1_000
 _KEYS = 64
@@ -41,7 +43,8 @@ class Objects:
         refused: dict[str, str] = {}
         for start in range(0, len(windows), _BATCH):
             part = windows[start : start + _BATCH]
-            for place, reason in self._again(lambda c, p=part: _insert(c, collection or self._alias, p)).items():
+            answer = self._again(partial(_insert, collection or self._alias, part))
+            for place, reason in answer.items():
                 refused.setdefault(part[place].properties["source"], reason)
         return refused
 
@@ -53,8 +56,34 @@ class Objects:
             for revision in revisions[start : start + _KEYS]:
                 kept = kept & Filter.by_property("revision").not_equal(revision)
             # At most 10,000 a request.
-            while self._again(lambda c, chosen=kept: self._delete(c, chosen)):
+            while self._again(partial(self._delete, kept)):
                 continue
+
+    def delete_passages(self, passage_ids: Sequence[str]) -> None:
+        """Deletes these passages' objects, whatever their source."""
+        for start in range(0, len(passage_ids), _BATCH):
+            part = list(passage_ids[start : start + _BATCH])
+            chosen = Filter.by_property("passage_id").contains_any(part)
+            while self._again(partial(self._delete, chosen)):
+                continue
+
+    def everything(self) -> dict[str, tuple[str, str, int, int]]:
+        """As `passages`, of all sources."""
+        return _by_passage([row for row, _ in self.walk(vectors=False)])
+
+    def walk(
+        self, *, vectors: bool, collection: str | None = None
+    ) -> Iterator[tuple[dict[str, Any], list[float]]]:
+        """Each object's properties and, where asked for, its vector; in no order."""
+        after: str | None = None
+        while True:
+            page = self._again(partial(_page, collection or self._alias, vectors, after))
+            for item in page:
+                vector = item.vector.get("default", [])
+                yield dict(item.properties), [float(x) for x in vector]
+            if len(page) < _PAGE:
+                return
+            after = str(page[-1].uuid)
 
     def counts(self, sources: Sequence[str]) -> dict[str, int]:
         """Passages with all their windows, by source."""
@@ -65,17 +94,7 @@ class Objects:
 
     def passages(self, sources: Sequence[str]) -> dict[str, tuple[str, str, int, int]]:
         """Source, revision, windows held and windows due of each passage, by passage id."""
-        rows = self._rows(list(sources))
-        held = Counter(row["passage_id"] for row in rows)
-        return {
-            row["passage_id"]: (
-                row["source"],
-                row["revision"],
-                held[row["passage_id"]],
-                int(row["windows"]),
-            )
-            for row in rows
-        }
+        return _by_passage(self._rows(list(sources)))
 
     def _counted(self, sources: list[str]) -> Counter[str]:
         passages = self.passages(sources).values()
@@ -83,7 +102,7 @@ class Objects:
 
     def _rows(self, sources: list[str]) -> list[dict[str, Any]]:
         chosen = Filter.by_property("source").contains_any(sources)
-        rows = self._again(lambda client: self._fetch(client, chosen))
+        rows = self._again(partial(self._fetch, chosen))
         if len(rows) < _MOST:
             return rows
         if len(sources) > 1:
@@ -91,21 +110,19 @@ class Objects:
             return self._rows(sources[:half]) + self._rows(sources[half:])
         return self._by_order(chosen)
 
-    def _by_order(self, chosen: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a private type
+    def _by_order(self, chosen: Any) -> list[dict[str, Any]]:
         """All of a source that has more objects than one request returns."""
         rows: list[dict[str, Any]] = []
         order = Filter.by_property("order")
         for first in range(0, 1_000_000, _ORDERS):
-            part = (
-                chosen & order.greater_or_equal(first) & order.less_than(first + _ORDERS)
-            )
-            found = self._again(lambda client, part=part: self._fetch(client, part))
+            part = chosen & order.greater_or_equal(first) & order.less_than(first + _ORDERS)
+            found = self._again(partial(self._fetch, part))
             if not found:
                 break
             rows += found
         return rows
 
-    def _fetch(self, client: weaviate.WeaviateClient, chosen: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    def _fetch(self, chosen: Any, client: weaviate.WeaviateClient) -> list[dict[str, Any]]:
         answer = client.collections.use(self._alias).query.fetch_objects(
             filters=chosen,
             limit=_MOST,
@@ -113,7 +130,7 @@ class Objects:
         )
         return [dict(item.properties) for item in answer.objects]
 
-    def _delete(self, client: weaviate.WeaviateClient, chosen: Any) -> bool:  # noqa: ANN401
+    def _delete(self, chosen: Any, client: weaviate.WeaviateClient) -> bool:
         """Whether there may be more."""
         answer = client.collections.use(self._alias).data.delete_many(where=chosen)
         if answer.failed:
@@ -131,8 +148,30 @@ class Objects:
         raise AssertionError("unreachable")
 
 
+def _by_passage(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str, int, int]]:
+    held = Counter(row["passage_id"] for row in rows)
+    return {
+        row["passage_id"]: (
+            row["source"],
+            row["revision"],
+            held[row["passage_id"]],
+            int(row["windows"]),
+        )
+        for row in rows
+    }
+
+
+def _page(
+    collection: str, vectors: bool, after: str | None, client: weaviate.WeaviateClient
+) -> list[Any]:
+    answer = client.collections.use(collection).query.fetch_objects(
+        limit=_PAGE, after=after, include_vector=vectors
+    )
+    return list(answer.objects)
+
+
 def _insert(
-    client: weaviate.WeaviateClient, collection: str, windows: Sequence[Window]
+    collection: str, windows: Sequence[Window], client: weaviate.WeaviateClient
 ) -> dict[int, str]:
     """Reasons of those that were refused, by place."""
     objects = [DataObject(w.properties, uuid=w.uuid, vector=w.vector) for w in windows]

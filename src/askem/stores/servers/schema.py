@@ -66,23 +66,35 @@ class Schema:
     def check(self) -> None:
         """Raises EncoderMismatch or ConfigurationError where the engines' is not ours,
         BackendUnavailable where there is none."""
-        for engine, meta in (("Elasticsearch", self._index_meta()), ("Weaviate", self._vectors())):
-            stored = meta.get("encoder_id")
-            if meta.get("schema_version") != SCHEMA_VERSION:
-                raise ConfigurationError(
-                    f"{engine} has schema version {meta.get('schema_version')}, this Askem reads "
-                    f"{SCHEMA_VERSION}: run `askem schema migrate`"
-                )
-            if stored != self.encoder_id:
-                raise EncoderMismatch(
-                    f"{engine}'s index was built with encoder {stored}, configured is "
-                    f"{self.encoder_id}: set ASKEM_ENCODER back, or another ASKEM_INDEX"
-                )
-            if meta.get("dimension") != self._dimension:
-                raise EncoderMismatch(
-                    f"{engine}'s vectors have {meta.get('dimension')} dimensions, the encoder's "
-                    f"{self._dimension}"
-                )
+        self.check_index()
+        self.check_collection()
+
+    def check_index(self) -> str:
+        """Elasticsearch's half of `check`; what is there, in a word."""
+        return self._compare("Elasticsearch", self._index_meta())
+
+    def check_collection(self) -> str:
+        """Weaviate's half of `check`; what is there, in a word."""
+        return self._compare("Weaviate", self._vectors())
+
+    def _compare(self, engine: str, meta: dict[str, Any]) -> str:
+        stored = meta.get("encoder_id")
+        if meta.get("schema_version") != SCHEMA_VERSION:
+            raise ConfigurationError(
+                f"{engine} has schema version {meta.get('schema_version')}, this Askem reads "
+                f"{SCHEMA_VERSION}: run `askem schema migrate`"
+            )
+        if stored != self.encoder_id:
+            raise EncoderMismatch(
+                f"{engine}'s index was built with encoder {stored}, configured is "
+                f"{self.encoder_id}: set ASKEM_ENCODER back, or another ASKEM_INDEX"
+            )
+        if meta.get("dimension") != self._dimension:
+            raise EncoderMismatch(
+                f"{engine}'s vectors have {meta.get('dimension')} dimensions, the encoder's "
+                f"{self._dimension}"
+            )
+        return f"schema version {SCHEMA_VERSION}, {self._dimension} dimensions"
 
     def status(self) -> tuple[Side, Side]:
         """Elasticsearch's and Weaviate's."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 from askem.ports import Encoder
+from askem.settings import CommonSettings
 from askem.stores.servers.bulk import Bulk
 from askem.stores.servers.dense import WeaviateDense
 from askem.stores.servers.elastic import Elastic
-from askem.stores.servers.ledger import ElasticLedger
 from askem.stores.servers.lease import Lease
+from askem.stores.servers.ledger import ElasticLedger
 from askem.stores.servers.names import Names
 from askem.stores.servers.objects import Objects
 from askem.stores.servers.reader import ServerReader
@@ -19,6 +21,8 @@ from askem.stores.servers.schema import Schema
 from askem.stores.servers.sparse import ElasticSparse
 from askem.stores.servers.weaviate import Weaviate
 from askem.stores.servers.writer import ServerWriter
+
+_GRPC_PORT = 50051
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,22 @@ class Endpoints:
     """For each request of a search."""
     write_timeout_s: float = 60.0
     """For each request that writes."""
+
+
+def endpoints(settings: CommonSettings, timeout_s: float) -> Endpoints:
+    """Of settings with `stores` = `servers`."""
+    url, elastic_url = settings.weaviate_url or "", settings.elasticsearch_url or ""
+    parts = urlsplit(url)
+    keys = settings.weaviate_apikey, settings.elasticsearch_apikey
+    return Endpoints(
+        weaviate_url=url,
+        weaviate_grpc_url=settings.weaviate_grpc_url
+        or f"{parts.scheme}://{parts.hostname}:{_GRPC_PORT}",
+        weaviate_api_key=keys[0].get_secret_value() if keys[0] else None,
+        elasticsearch_url=elastic_url,
+        elasticsearch_api_key=keys[1].get_secret_value() if keys[1] else None,
+        timeout_s=timeout_s,
+    )
 
 
 class ServerStore:
@@ -77,6 +97,11 @@ class ServerStore:
         self.writer = ServerWriter(
             self.elastic, self.bulk, self.objects, self.lease, self.schema, names
         )
+
+    @classmethod
+    def configured(cls, settings: CommonSettings, encoder: Encoder, *, timeout_s: float) -> Self:
+        """The store that the settings name; raises as the constructor does."""
+        return cls.open(endpoints(settings, timeout_s), encoder, index=settings.index)
 
     @classmethod
     def open(cls, endpoints: Endpoints, encoder: Encoder, *, index: str = "passages") -> Self:
