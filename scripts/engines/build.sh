@@ -49,7 +49,10 @@ compile_weaviate() {
         cd "$weaviate_recipe"
         CGO_ENABLED=0 nice -n 10 go build -mod=readonly -trimpath -buildvcs=false -ldflags='-s -w' \
             -o "$1/weaviate-server" github.com/weaviate/weaviate/cmd/weaviate-server
-    ) || die "building Weaviate failed"
+    ) >"$cache/go.log" 2>&1 || {
+        tail -n 20 "$cache/go.log" >&2
+        die "building Weaviate failed; all that Go said is in $cache/go.log"
+    }
 }
 
 # need_tools ENGINE...: names all that is missing, before anything is built or stopped.
