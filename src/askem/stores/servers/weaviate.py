@@ -54,6 +54,7 @@ class Weaviate:
         self._threads = threads
         self._lock = threading.Lock()
         self._connecting = threading.Lock()
+        self._closed = False
         self._client: weaviate.WeaviateClient | None = None
         self._pool = self._new_pool()
         self.breaker = Breaker(BACKEND)
@@ -67,6 +68,7 @@ class Weaviate:
         return self.breaker.call(lambda: self._in_time(work, self._write_timeout_s))
 
     def close(self) -> None:
+        self._closed = True
         self._drop()
 
     def _in_time(self, work: Callable[[weaviate.WeaviateClient], T], seconds: float) -> T:
@@ -106,7 +108,13 @@ class Weaviate:
                     # It would ask for its own newest version elsewhere.
                     skip_init_checks=True,
                 )
-                client.connect()
+                try:
+                    client.connect()
+                    if self._closed:
+                        raise Outage(BACKEND, "closed")
+                except BaseException:
+                    client.close()
+                    raise
                 self._client = client
             return client
 
