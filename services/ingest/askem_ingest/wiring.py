@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from askem.encoders import load_encoder
+from askem.errors import InvalidInput
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.verify import EmbeddedVerifier, VerifyReport
@@ -15,6 +16,7 @@ from askem_ingest.settings import IngestSettings
 
 if TYPE_CHECKING:
     from askem.stores.servers import ServerStore
+    from askem.stores.servers.migrate import Migration
 
 _TIMEOUT_S = 30.0
 
@@ -59,6 +61,22 @@ def open_servers(settings: IngestSettings, encoder: Encoder) -> ServerStore:
     from askem.stores.servers import ServerStore
 
     return ServerStore.configured(settings, encoder, timeout_s=_TIMEOUT_S)
+
+
+@contextmanager
+def open_schema(settings: IngestSettings) -> Iterator[ServerStore]:
+    """The server store alone. Raises InvalidInput where the embedded one is configured."""
+    if settings.stores != "servers":
+        raise InvalidInput("ASKEM_STORES", "only servers have a schema of their own")
+    with ExitStack() as stack:
+        encoder = stack.enter_context(closing(load_encoder(settings.encoder, threads=1)))
+        yield stack.enter_context(open_servers(settings, encoder))
+
+
+def migrate_schema(store: ServerStore, *, drop_old: bool) -> Migration:
+    from askem.stores.servers.migrate import migrate
+
+    return migrate(store, drop_old=drop_old)
 
 
 def _verifier(store: ServerStore, encoder: Encoder) -> Verifier:

@@ -48,7 +48,9 @@ class Objects:
                 refused.setdefault(part[place].properties["source"], reason)
         return refused
 
-    def delete_stale(self, sources: Sequence[str], revisions: Sequence[str]) -> None:
+    def delete_stale(
+        self, sources: Sequence[str], revisions: Sequence[str], collection: str | None = None
+    ) -> None:
         """Deletes these sources' objects but for those of the revisions."""
         for start in range(0, len(sources), _KEYS):
             part = list(sources[start : start + _KEYS])
@@ -56,7 +58,7 @@ class Objects:
             for revision in revisions[start : start + _KEYS]:
                 kept = kept & Filter.by_property("revision").not_equal(revision)
             # At most 10,000 a request.
-            while self._again(partial(self._delete, kept)):
+            while self._again(partial(_delete, collection or self._alias, kept)):
                 continue
 
     def delete_passages(self, passage_ids: Sequence[str]) -> None:
@@ -64,7 +66,7 @@ class Objects:
         for start in range(0, len(passage_ids), _BATCH):
             part = list(passage_ids[start : start + _BATCH])
             chosen = Filter.by_property("passage_id").contains_any(part)
-            while self._again(partial(self._delete, chosen)):
+            while self._again(partial(_delete, self._alias, chosen)):
                 continue
 
     def everything(self) -> dict[str, tuple[str, str, int, int]]:
@@ -130,13 +132,6 @@ class Objects:
         )
         return [dict(item.properties) for item in answer.objects]
 
-    def _delete(self, chosen: Any, client: weaviate.WeaviateClient) -> bool:
-        """Whether there may be more."""
-        answer = client.collections.use(self._alias).data.delete_many(where=chosen)
-        if answer.failed:
-            raise BackendUnavailable("weaviate", f"{answer.failed} objects could not be deleted")
-        return bool(answer.matches >= _MOST)
-
     def _again(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
         for attempt in range(_ATTEMPTS):
             try:
@@ -168,6 +163,14 @@ def _page(
         limit=_PAGE, after=after, include_vector=vectors
     )
     return list(answer.objects)
+
+
+def _delete(collection: str, chosen: Any, client: weaviate.WeaviateClient) -> bool:
+    """Whether there may be more."""
+    answer = client.collections.use(collection).data.delete_many(where=chosen)
+    if answer.failed:
+        raise BackendUnavailable("weaviate", f"{answer.failed} objects could not be deleted")
+    return bool(answer.matches >= _MOST)
 
 
 def _insert(

@@ -15,9 +15,15 @@ _KEEP = "5m"
 
 
 def scan(
-    elastic: Elastic, names: Names, *, index: str | None = None, query: dict[str, Any] | None = None
+    elastic: Elastic,
+    names: Names,
+    *,
+    index: str | None = None,
+    query: dict[str, Any] | None = None,
+    fields: list[str] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Each document's source; of the alias's index, or of `index`. Raises BackendUnavailable."""
+    """Each document's source; of the alias's index, or of `index`; all fields that
+    are kept, or `fields`. Raises BackendUnavailable."""
     target = index or names.base
     opened = elastic.write(lambda c: c.open_point_in_time(index=target, keep_alive=_KEEP))
     point = opened["id"]
@@ -33,6 +39,7 @@ def scan(
                     size=_PAGE,
                     search_after=after,
                     track_total_hits=False,
+                    source_includes=fields,
                 )
                 hits: list[dict[str, Any]] = whole(answer.body)["hits"]["hits"]
                 return hits
