@@ -22,6 +22,7 @@ from askem.stores.servers.elastic import BACKEND, Elastic
 MAX_ACTIONS = 500
 MAX_BYTES = 10_000_000
 _ATTEMPTS = 6
+"""Requests in a row without any progress after which writing is given up: some 12 s."""
 _LATER = (429, 502, 503, 504)
 
 
@@ -60,14 +61,15 @@ class Bulk:
         return [refusal for part in _parts(actions) for refusal in self._part(part)]
 
     def _part(self, actions: list[Action]) -> Iterator[Refusal]:
-        waiting = actions
-        for attempt in range(_ATTEMPTS):
-            if attempt:
-                self._sleep(min(0.2 * 2**attempt, 5.0) * random.uniform(0.7, 1.3))  # noqa: S311
+        waiting, idle = actions, 0
+        while idle < _ATTEMPTS:
+            if idle:
+                self._sleep(min(0.2 * 2**idle, 5.0) * random.uniform(0.7, 1.3))  # noqa: S311
             try:
                 items = self._elastic.write(partial(_send, waiting))
             except BackendUnavailable:
-                if attempt == _ATTEMPTS - 1:
+                idle += 1
+                if idle == _ATTEMPTS:
                     raise
                 continue
             later = []
@@ -79,6 +81,8 @@ class Bulk:
                     yield Refusal(action.id, _reason(item))
             if not later:
                 return
+            # As long as some get through, it is worth while.
+            idle = 1 if len(later) < len(waiting) else idle + 1
             waiting = later
         raise BackendUnavailable(BACKEND, f"put off {len(waiting)} writes {_ATTEMPTS} times")
 
