@@ -3,8 +3,8 @@
     twin.py DATA EMBEDDED_URL SERVERS_URL
 
 Both must hold the same corpus, one with ASKEM_STORES=embedded, the other with servers. Every
-question is asked plainly, and in turn with every filter, steering, ranking and depth of `_VARIANTS`.
-ASKEM_API_KEY is sent to both.
+question is asked plainly, and once more with one of `_VARIANTS` in turn: filters, steering,
+rankings, depths. ASKEM_API_KEY is sent to both.
 """
 
 from __future__ import annotations

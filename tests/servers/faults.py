@@ -27,7 +27,7 @@ class Faults:
         self.refused = refused
         self.late_every = late_every
         self.done = Counter[str]()
-        self.random = random.Random(5)
+        self.random = random.Random(5)  # noqa: S311
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def faulty_proxy(target: str, faults: Faults, *, hold_s: float) -> Iterator[str]
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def log_message(self, format: str, *args: Any) -> None:
+        def log_message(self, *_: Any) -> None:
             return
 
         def _forward(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
