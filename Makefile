@@ -5,13 +5,18 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --re
 PROJECTS := -e . -e services/retriever -e services/ingest
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
 
-.PHONY: run test check lint types imports locks lock openapi clean
+.PHONY: run test test-servers check lint types imports locks lock openapi clean
 
 run: .venv/.ready
 	@$(BIN)/python scripts/run.py
 
 test: .venv/.ready-dev
 	$(BIN)/python -m pytest
+
+# On real Elasticsearch and Weaviate; fails where they cannot be had.
+test-servers: .venv/.ready-dev
+	scripts/engines.sh up
+	eval "$$(scripts/engines.sh env)" && $(BIN)/python -m pytest -m servers tests/servers
 
 check: lint types imports locks
 
