@@ -1,17 +1,13 @@
-"""Engines that stop, hang and come back: what a reader sees, and when. Times are printed.
-
-`ASKEM_ENGINES_CONTROL` names the script that stops and starts them, scripts/engines.sh.
-"""
+"""Engines that stop, hang and come back: what a reader sees, and when. Times are printed."""
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from tests.servers.control import control
 
 from askem.errors import BackendUnavailable
 from askem.models import Filters
@@ -21,16 +17,8 @@ from askem.testing.fakes import FakeEncoder
 
 pytestmark = pytest.mark.servers
 
-CONTROL = Path(__file__).parents[2] / "scripts" / "engines.sh"
 LIMIT_S = 2.0
 RETURN_S = 10.0
-
-
-def control(command: str, engine: str) -> None:
-    done = subprocess.run(
-        [CONTROL, command, engine], capture_output=True, text=True, check=False, timeout=180
-    )
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(params=["elasticsearch", "weaviate"])

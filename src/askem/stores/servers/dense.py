@@ -21,6 +21,10 @@ _CHUNK = 2_000
 """Passage ids of one request; each may have several windows."""
 
 
+_WINDOWS = 8
+"""Windows a passage that one request returns; those with more cost a second one."""
+
+
 class WeaviateDense:
     def __init__(self, client: Weaviate, names: Names) -> None:
         self._weaviate = client
@@ -45,14 +49,21 @@ class WeaviateDense:
         parts = [None] if chosen is None else _chunks(chosen)
         for part in parts:
             condition = where(filters, part)
-            for passage_id, distance in self._windows(unit, top_k, condition):
+            # What is screened is wanted whole, and a passage has few windows.
+            first = top_k + top_k // 4 + 8 if part is None else _WINDOWS * len(part)
+            for passage_id, distance in self._windows(unit, top_k, condition, first):
                 found[passage_id] = min(distance, found.get(passage_id, distance))
         similarities = 1.0 - np.array(list(found.values()), dtype=np.float64)
         return nearest(list(found), similarities, top_k)
 
-    def _windows(self, unit: list[float], top_k: int, condition: Any) -> list[tuple[str, float]]:
-        """The nearest windows: enough to hold `top_k` passages and all that tie with the last."""
-        limit = min(top_k + top_k // 4 + 8, _MOST)
+    def _windows(
+        self, unit: list[float], top_k: int, condition: Any, first: int
+    ) -> list[tuple[str, float]]:
+        """The nearest windows: enough to hold `top_k` passages and all that tie with the last.
+
+        `first`: how many are asked for at first.
+        """
+        limit = min(first, _MOST)
         while True:
             found = self._weaviate.read(partial(self._near, unit, limit, condition))
             if len(found) < limit or limit == _MOST:
