@@ -38,7 +38,7 @@ def door(store: ServerStore, encoder: FakeEncoder) -> Iterator[AppRunner]:
         encoder_id=encoder.encoder_id,
         probes=[
             Probe("elasticsearch", store.schema.check_index),
-            Probe("weaviate", store.schema.check_collection),
+            Probe("weaviate", store.schema.probe_collection),
         ],
     )
     settings = RetrieverSettings(api_key=SecretStr(KEY), workers=2)

@@ -132,7 +132,7 @@ def test_another_encoders_index_is_refused(open_store: OpenStore, encoder: FakeE
     with pytest.raises(EncoderMismatch, match="fake-32"):
         store.writer.replace([make_source("a", ["infection"], other)])
     with pytest.raises(EncoderMismatch):
-        store.schema.check_collection()
+        store.dense.search(other.encode_question("infection"), 3, Filters())
 
 
 def test_an_index_is_never_made_by_a_write(open_store: OpenStore, encoder: FakeEncoder) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -105,6 +108,43 @@ def test_a_store_opens_while_nothing_answers(endpoints: Endpoints, encoder: Fake
         weaviate_grpc_url="http://127.0.0.1:9",
     )
     with ServerStore.open(nowhere, encoder) as store:
+        for name in ("elasticsearch", "weaviate"):
+            assert timed_refusal(asker(store, name), name) < LIMIT_S
+
+
+@pytest.fixture
+def resetting() -> Iterator[str]:
+    """A server that takes connections and resets them."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def reset() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            connection.recv(1)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
+
+    thread = threading.Thread(target=reset, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    thread.join()
+
+
+def test_an_engine_that_resets_connections_is_named_in_time(
+    endpoints: Endpoints, encoder: FakeEncoder, resetting: str
+) -> None:
+    broken = replace(
+        endpoints,
+        elasticsearch_url=resetting,
+        weaviate_grpc_url=resetting,
+        weaviate_url=resetting,
+    )
+    with ServerStore.open(broken, encoder) as store:
         for name in ("elasticsearch", "weaviate"):
             assert timed_refusal(asker(store, name), name) < LIMIT_S
 

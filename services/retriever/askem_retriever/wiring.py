@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
@@ -55,14 +56,17 @@ def _open_store(
     if settings.stores == "embedded":
         embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
         return embedded, [probe_store(embedded.reader)]
-    # Brings both engines' clients with it.
+    # Brings both engines' clients with it; one would log every request.
     from askem.stores.servers import ServerStore
+
+    logging.getLogger("elastic_transport").setLevel(logging.ERROR)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
 
     servers = stack.enter_context(
         ServerStore.configured(settings, encoder, timeout_s=settings.engine_timeout_s)
     )
     return servers, [
         Probe("elasticsearch", servers.schema.check_index),
-        Probe("weaviate", servers.schema.check_collection),
+        Probe("weaviate", servers.schema.probe_collection),
         probe_store(servers.reader),
     ]

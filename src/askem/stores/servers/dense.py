@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -21,14 +22,20 @@ _CHUNK = 2_000
 """Passage ids of one request; each may have several windows."""
 
 
+_CHECK_EVERY_S = 30.0
 _WINDOWS = 8
 """Windows a passage that one request returns; those with more cost a second one."""
 
 
 class WeaviateDense:
-    def __init__(self, client: Weaviate, names: Names) -> None:
+    def __init__(
+        self, client: Weaviate, names: Names, check: Callable[[], object] = lambda: None
+    ) -> None:
+        """`check` raises where the vectors are another encoder's; asked now and then."""
         self._weaviate = client
         self._names = names
+        self._check = check
+        self._check_at = 0.0
 
     def search(
         self,
@@ -40,8 +47,12 @@ class WeaviateDense:
         """The `top_k` passages nearest to `vector`; ties by passage id.
 
         Exact under `within` and under filters; without either the engine's graph answers, which
-        may miss some of the nearest.
+        may miss some of the nearest. Raises BackendUnavailable, and EncoderMismatch where the
+        vectors are another encoder's.
         """
+        if time.monotonic() >= self._check_at:
+            self._check()
+            self._check_at = time.monotonic() + _CHECK_EVERY_S
         norm = float(np.linalg.norm(vector))
         unit = (vector / norm if norm > 0 else vector).astype(float).tolist()
         found: dict[str, float] = {}

@@ -77,6 +77,15 @@ class Schema:
         """Weaviate's half of `check`; what is there, in a word."""
         return self._compare("Weaviate", self._vectors())
 
+    def probe_collection(self) -> str:
+        """`check_collection`, and whether searches, which go another way, are answered."""
+        found = self.check_collection()
+        alias = self._names.collection_alias
+        self._weaviate.read(
+            lambda client: client.collections.use(alias).query.fetch_objects(limit=1)
+        )
+        return found
+
     def _compare(self, engine: str, meta: dict[str, Any]) -> str:
         stored = meta.get("encoder_id")
         if meta.get("schema_version") != SCHEMA_VERSION:

@@ -90,7 +90,7 @@ class ServerStore:
             self.elastic, self.weaviate, names, encoder_id=encoder_id, dimension=dimension
         )
         self.sparse = ElasticSparse(self.elastic, names)
-        self.dense = WeaviateDense(self.weaviate, names)
+        self.dense = WeaviateDense(self.weaviate, names, self.schema.check_collection)
         self.reader = ServerReader(self.elastic, self.dense, names)
         self.ledger = ElasticLedger(self.elastic, self.bulk, names)
         self.lease = Lease(self.elastic, names)
