@@ -6,8 +6,10 @@ import os
 import sys
 from pathlib import Path
 
+from askem.cli import readable_errors
 from askem_ingest.cli import ingest
 from askem_ingest.settings import IngestSettings
+from askem_retriever.settings import RetrieverSettings
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 # There while the examples are being loaded, so that an interrupted load is taken up again.
@@ -15,10 +17,10 @@ LOADING = "examples-loading"
 
 
 def needs_examples(data_dir: Path) -> bool:
-    """Whether nothing but perhaps a key is in the folder, or an earlier load was cut short."""
+    """Whether nothing but perhaps keys is in the folder, or an earlier load was cut short."""
     if (data_dir / LOADING).exists() or not data_dir.exists():
         return True
-    return all(path.name == "api_key" for path in data_dir.iterdir())
+    return all(path.name in ("api_key", "keys.sqlite3") for path in data_dir.iterdir())
 
 
 def load_examples(data_dir: Path) -> None:
@@ -35,9 +37,11 @@ def load_examples(data_dir: Path) -> None:
 
 
 def main() -> None:
-    data_dir = IngestSettings().data_dir
-    if needs_examples(data_dir):
-        load_examples(data_dir)
+    with readable_errors():
+        RetrieverSettings()  # a wrong one should show before the examples are loaded
+        data_dir = IngestSettings().data_dir
+        if needs_examples(data_dir):
+            load_examples(data_dir)
     askem = Path(sys.executable).with_name("askem")
     os.execv(askem, [str(askem), "serve", "--show-key"])  # noqa: S606 - our own command
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import entry_points
+from typing import NoReturn
 
 import click
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 import askem
 from askem.errors import AskemError
@@ -40,16 +45,39 @@ def main() -> None:
     # Before numpy is loaded: parallelism comes from our own workers, and OpenBLAS's threads under
     # them make a small product many times slower on a busy machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with readable_errors():
+        sys.exit(cli(standalone_mode=False))
+
+
+@contextmanager
+def readable_errors() -> Iterator[None]:
+    """Turns what goes wrong on purpose, or in files and databases, into a line on stderr."""
     try:
-        cli()
+        yield
+    except click.UsageError as error:
+        error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        _stop(error.format_message())
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _stop("interrupted; run the same command again to go on", status=130)
     except ValidationError as error:
         for problem in error.errors():
             where = "_".join(str(part) for part in problem["loc"]).upper()
             click.echo(f"askem: ASKEM_{where}: {problem['msg']}", err=True)
         sys.exit(2)
-    except AskemError as error:
-        click.echo(f"askem: {error}", err=True)
-        sys.exit(1)
+    except SettingsError as error:
+        # Says which field's value could not be read; its cause, the parser's words, is worth more.
+        _stop(f"settings: {error}: {error.__cause__}", status=2)
+    except (AskemError, OSError, sqlite3.Error) as error:
+        _stop(str(error))
+
+
+def _stop(message: str, status: int = 1) -> NoReturn:
+    click.echo(f"askem: {message}", err=True)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

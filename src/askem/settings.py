@@ -66,6 +66,12 @@ class CommonSettings(BaseSettings):
             raise ValueError(f"servers needs {', '.join(missing)}")
         return stores
 
+    @field_validator("data_dir")
+    @classmethod
+    def _home(cls, folder: Path) -> Path:
+        # A shell expands ~, a .env file does not.
+        return folder.expanduser()
+
     @field_validator("topic_aliases")
     @classmethod
     def _canonical(cls, aliases: dict[str, str]) -> dict[str, str]:

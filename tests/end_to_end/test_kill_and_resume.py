@@ -68,7 +68,7 @@ def papers(tmp_path: Path) -> Path:
 
 def write_paper(folder: Path, number: int, version: int) -> None:
     """Between 1 and 9 paragraphs, some beyond the encoder's window, others every version."""
-    chance = random.Random(f"{number} {version}")  # noqa: S311
+    chance = random.Random(f"{number} {version}")
     paragraphs = [
         f"v{version} " + " ".join(chance.choices(WORDS, k=chance.randint(3, 40)))
         for _ in range(chance.randint(1, 9))
@@ -139,7 +139,7 @@ def sparse_documents(store: EmbeddedStore) -> int:
 
 def test_kill_and_resume(papers: Path, tmp_path: Path) -> None:
     data, killed = tmp_path / "data", 0
-    chance = random.Random(0)  # noqa: S311
+    chance = random.Random(0)
     for version in range(1, ROUNDS + 1):
         killed += kill_at_random(start(papers, data, seed=version), chance)
         assert_complete_means_whole(data)

@@ -27,7 +27,7 @@ class Faults:
         self.refused = refused
         self.late_every = late_every
         self.done = Counter[str]()
-        self.random = random.Random(5)  # noqa: S311
+        self.random = random.Random(5)
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def ingest(
         raise InvalidInput("input-dir", f"no {wanted} files in {input_dir}")
     chosen = get_preprocessor(preprocessor or _DEFAULT_PREPROCESSOR[doc_type])
     started = time.monotonic()
-    with open_components(settings) as parts:
+    with open_components(settings, create=True) as parts:
         pipeline = IngestPipeline(
             encoder=parts.encoder, writer=parts.writer, ledger=parts.ledger, preprocessor=chosen
         )
@@ -70,6 +70,7 @@ def ingest(
             pipeline.ingest(_inputs(listing.sources, canonical)),
             length=len(listing.sources),
             label="Ingesting",
+            show_eta=False,
             file=sys.stderr,
             hidden=not sys.stderr.isatty(),
         ) as progress:
@@ -141,6 +142,8 @@ def papers(topic: str | None, as_json: bool) -> None:
                 continue
             name = ".".join(filter(None, (entry.key.paper_id, entry.key.cosmos_object_id)))
             note = f"  {entry.error}" if entry.error else ""
+            if entry.error and entry.state == "complete":
+                note = f"  the newer version failed, the older one is served: {entry.error}"
             click.echo(
                 f"{entry.state:<9} {entry.key.doc_type:<9} {name}  {entry.passages} passages  "
                 f"[{', '.join(entry.topics)}]{note}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from askem.encoders import load_encoder
-from askem.errors import InvalidInput
+from askem.errors import ConfigurationError, InvalidInput
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.verify import EmbeddedVerifier, VerifyReport
@@ -39,17 +39,26 @@ class Components:
 
 
 @contextmanager
-def open_components(settings: IngestSettings) -> Iterator[Components]:
-    """Opens encoder and store, closes them in reverse. Raises ConfigurationError."""
+def open_components(settings: IngestSettings, *, create: bool = False) -> Iterator[Components]:
+    """Opens encoder and store, closes them in reverse. Raises ConfigurationError, also where
+    there is no store yet and `create` does not ask for one."""
     encoder = load_encoder(settings.encoder, threads=settings.encoder_threads)
     with ExitStack() as stack:
         stack.callback(encoder.close)
         if settings.stores == "embedded":
+            if not create and not EmbeddedStore.exists(settings.data_dir):
+                raise ConfigurationError(
+                    f"ASKEM_DATA_DIR: nothing has been ingested into {settings.data_dir} yet"
+                )
             embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
             verifier = EmbeddedVerifier(embedded, encoder)
             yield Components(encoder, embedded.writer, embedded.ledger, embedded.reader, verifier)
         else:
             servers = stack.enter_context(open_servers(settings, encoder))
+            if not create and servers.schema.current_index() is None:
+                raise ConfigurationError(
+                    f"ASKEM_INDEX: nothing has been ingested into {settings.index} yet"
+                )
             yield Components(
                 encoder, servers.writer, servers.ledger, servers.reader, _verifier(servers, encoder)
             )

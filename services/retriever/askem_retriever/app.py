@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from askem.http.compose import Host, Service, build_app
 from askem.http.executor import BoundedExecutor
 from askem.http.health import Probe
-from askem.http.keys import require_key
+from askem.http.keywatch import KeyringWatch
 from askem_retriever import examples
 from askem_retriever.routes import router
 from askem_retriever.settings import RetrieverSettings
@@ -22,13 +22,19 @@ from askem_retriever.state import NAME, Components, State
 _log = logging.getLogger("askem.retriever")
 
 
-def create_app(settings: RetrieverSettings, components: Components | None = None) -> FastAPI:
-    """The retriever alone. `components`: given by tests; None: opened as configured.
+def create_app(
+    settings: RetrieverSettings,
+    components: Components | None = None,
+    keyring: KeyringWatch | None = None,
+) -> FastAPI:
+    """The retriever alone. `components`: given by tests; None: opened as configured. `keyring`:
+    keys besides `settings.api_key`, or instead of it.
 
-    Raises ConfigurationError without a usable `settings.api_key`.
+    Raises ConfigurationError for a key that cannot serve, and without any.
     """
-    key = require_key(settings.api_key.get_secret_value() if settings.api_key else None)
-    return build_app([make_service(settings, components)], api_keys=[key], title="Askem retriever")
+    keys = [settings.api_key.get_secret_value()] if settings.api_key else []
+    services = [make_service(settings, components)]
+    return build_app(services, api_keys=keys, keyring=keyring, title="Askem retriever")
 
 
 def service(host: Host) -> Service:

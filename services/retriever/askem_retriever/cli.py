@@ -14,12 +14,15 @@ from typing import get_args
 import click
 from pydantic import SecretStr, ValidationError
 
-from askem.errors import AskemError
+from askem.errors import AskemError, ConfigurationError
 from askem.http import server, wire
 from askem.http.client import AskemClient, ClientError, Unauthorized, Unavailable
 from askem.http.compose import Host, build_app, installed_services
 from askem.http.fields import FieldErrors, parse_json
 from askem.http.keyfile import LocalKey, key_path, local_key, read_key
+from askem.http.keyformat import looks_mistyped
+from askem.http.keyring import Keyring
+from askem.http.keywatch import KeyringWatch
 from askem.models import DOC_TYPES, RANKINGS
 from askem_retriever.settings import RetrieverSettings
 
@@ -50,13 +53,14 @@ def serve(
     if quiet:
         logging.getLogger("askem.access").setLevel(logging.WARNING)
     try:
-        key = local_key(data_dir, _secret(settings.api_key))
+        keyring = KeyringWatch(Keyring(data_dir))
+        key = local_key(data_dir, _secret(settings.api_key), keyring)
         listener = server.listen(host, settings.port if port is None else port)
         url = _url(host, listener.getsockname()[1])
         home = Host(data_dir=data_dir, base_url=url, api_key=key.value)
-        app = build_app(installed_services(home), api_keys=[key.value])
+        app = build_app(installed_services(home), api_keys=[key.value], keyring=keyring)
         # A terminal has one reader, and a new key has to be seen once; logs are read by many.
-        reveal = show_key or key.created or sys.stdout.isatty()
+        reveal = not key.internal and (show_key or key.created or sys.stdout.isatty())
         server.serve_until_stopped(app, listener, started=lambda: _greet(url, key, reveal))
     except AskemError as error:
         raise click.ClickException(str(error)) from None
@@ -75,7 +79,8 @@ def _url(host: str, port: int) -> str:
 
 def _greet(url: str, key: LocalKey, reveal: bool) -> None:
     click.echo(f"Askem answers at {url} (API: {url}/openapi.json). Ctrl-C stops it.")
-    click.echo(f"API key: {key.path or 'ASKEM_API_KEY'}")
+    internal = "those of the keyring (askem keys list)"
+    click.echo(f"API key: {internal if key.internal else key.path or 'ASKEM_API_KEY'}")
     if reveal:
         click.echo(f"  {key.value}\nTry:")
         click.echo(
@@ -122,6 +127,8 @@ def search(
     try:
         request = parse_json(wire.SearchRequest, json.dumps(given).encode())
         key = api_key or read_key(key_path(data_dir or settings.data_dir))
+        if looks_mistyped(key):
+            raise ConfigurationError("the API key is mistyped: its checksum does not fit")
         with AskemClient(url, key) as client:
             answer = client.search(request)
     except (AskemError, ClientError, FieldErrors) as error:

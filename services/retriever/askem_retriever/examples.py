@@ -43,7 +43,7 @@ PASSAGE: dict[str, Any] = {
     "paragraph_terms": ["SIDARTHE"],
     "passage_id": "sidarthe-lombardy#p0",
     "topics": ["covid-19"],
-    "preprocessor_id": "paper-v1",
+    "preprocessor_id": "papers-v1",
     "order": 0,
 }
 _HIT = {**PASSAGE, "distance": 0.21, "score": 2.43}
@@ -84,7 +84,7 @@ _PAPER = {
     "topics": ["covid-19"],
     "paragraphs": 41,
     "figures": 3,
-    "preprocessor_ids": ["paper-v1"],
+    "preprocessor_ids": ["papers-v1"],
     "updated_at": "2026-01-31T12:00:00Z",
 }
 PAPERS: dict[str, Any] = {"papers": [_PAPER], "next": "sidarthe-lombardy"}

@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from starlette.routing import Match
+from starlette.types import Scope
 
 from askem import __version__
 from askem.errors import AskemError, ConfigurationError
 from askem.http import health, problems
 from askem.http.health import HEALTHZ, READYZ, Probe, ReadinessBoard
 from askem.http.keys import ApiKeyGuard, fingerprint
+from askem.http.keywatch import KeyringWatch
 from askem.http.limits import BodyLimit, RequestContext
-from askem.http.openapi import describe
+from askem.http.openapi import ScopedRoutes, describe
+from askem.http.scopes import READ_METHODS, KeyScope
 
 GROUP = "askem.services"
 _OPENAPI = "/openapi.json"
@@ -50,6 +54,8 @@ class Service:
     service's name, and gives its probes."""
     open_paths: frozenset[str] = frozenset()
     """Exact paths that need no key."""
+    scope: KeyScope = "read"
+    """What a key must be good for to use the service's paths; for GET it is always `read`."""
     body_limits: Mapping[str, int] = field(default_factory=dict)
     """Largest body in bytes, for exact paths that take more or less than the usual 64 KiB."""
     examples: Mapping[str, Any] = field(default_factory=dict)
@@ -69,9 +75,14 @@ def installed_services(host: Host) -> list[Service]:
 
 
 def build_app(
-    services: Sequence[Service], *, api_keys: Iterable[str], title: str = "Askem"
+    services: Sequence[Service],
+    *,
+    api_keys: Iterable[str],
+    keyring: KeyringWatch | None = None,
+    title: str = "Askem",
 ) -> FastAPI:
-    """One app that answers for all `services`. Raises ConfigurationError for an unusable key.
+    """One app that answers for all `services`. `api_keys` have every scope, those of `keyring`
+    their own. Raises ConfigurationError for an unusable key, and without any.
 
     Resources open when the app starts, in the order of `services`, and close in reverse.
     """
@@ -95,15 +106,39 @@ def build_app(
     limits = {path: size for service in services for path, size in service.body_limits.items()}
     examples = {name: value for service in services for name, value in service.examples.items()}
     problems.install(app)
-    app.openapi = describe(app, open_paths, examples)  # type: ignore[method-assign]
+    special = [(s.router.routes, s.scope) for s in services if s.scope != "read"]
+    app.openapi = describe(app, open_paths, examples, special)  # type: ignore[method-assign]
+    guard: dict[str, Any] = {
+        "keys": keys,
+        "open_paths": open_paths,
+        "keyring": keyring,
+        "scope_of": _scope_of(special),
+    }
     # The last one added is the outermost.
     app.add_middleware(BodyLimit, exceptions=limits)
-    app.add_middleware(ApiKeyGuard, keys=keys, open_paths=open_paths)
+    app.add_middleware(ApiKeyGuard, **guard)
     app.add_middleware(RequestContext)
     # Middleware is built when the app starts; an unusable key must show before.
-    ApiKeyGuard(app, keys=keys, open_paths=open_paths)
-    _log.info("keys in use: %s", ", ".join(map(fingerprint, keys)))
+    ApiKeyGuard(app, **guard)
+    _log.info("keys in use: %s", ", ".join(map(fingerprint, keys)) or "none but the keyring's")
+    if keyring and keyring.live_count():
+        _log.info("live keys in the keyring: %d", keyring.live_count())
     return app
+
+
+def _scope_of(special: Sequence[ScopedRoutes]) -> Callable[[Scope], KeyScope]:
+    """Which scope a request needs: asks the routes themselves, so that no path reaches a route
+    without meeting its service's scope."""
+    routes = [(route, needed) for routes, needed in special for route in routes]
+
+    def scope_of(scope: Scope) -> KeyScope:
+        if scope.get("method") not in READ_METHODS:
+            for route, needed in routes:
+                if route.matches(scope)[0] is Match.FULL:
+                    return needed
+        return "read"
+
+    return scope_of
 
 
 def _lifespan(

@@ -121,7 +121,9 @@ class RequestModel(BaseModel):
     @classmethod
     def _drop_nulls(cls, data: Any) -> Any:
         if isinstance(data, dict):
-            return {name: value for name, value in data.items() if value is not None}
+            # A name that is no field's stays, to be refused as unknown.
+            fields = cls.model_fields
+            return {n: value for n, value in data.items() if value is not None or n not in fields}
         return data
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from askem.errors import ConfigurationError
+from askem.http.keyformat import PREFIX
 from askem.http.keys import require_key
+from askem.http.keywatch import KeyringWatch
 
 FILE_NAME = "api_key"
-_PREFIX = "askem_"
 _log = logging.getLogger("askem.http")
 
 
@@ -22,8 +23,10 @@ class LocalKey:
 
     value: str = field(repr=False)
     path: Path | None
-    """None: it came from the environment."""
+    """None: it came from the environment, or is internal."""
     created: bool
+    internal: bool = False
+    """Made for this process alone, which calls itself with it: callers use the keyring's."""
 
 
 def key_path(data_dir: Path) -> Path:
@@ -38,11 +41,25 @@ def load_or_create_key(data_dir: Path, override: str | None = None) -> str:
     return local_key(data_dir, override).value
 
 
-def local_key(data_dir: Path, override: str | None = None) -> LocalKey:
-    """As `load_or_create_key`, and where the key came from."""
+def local_key(
+    data_dir: Path, override: str | None = None, keyring: KeyringWatch | None = None
+) -> LocalKey:
+    """As `load_or_create_key`, and where the key came from.
+
+    With a `keyring` no file is made: its keys serve, and the key given here is an internal one.
+    Raises ConfigurationError when none of them is live; a new key for everything, made just when
+    the last one was revoked, is nothing that anybody asked for.
+    """
     if override:
         return LocalKey(require_key(override), path=None, created=False)
     path = key_path(data_dir)
+    if keyring and keyring.exists() and not path.exists():
+        if not keyring.live_count():
+            raise ConfigurationError(
+                f"no key of the keyring in {data_dir} is live: make one with `askem keys create`, "
+                "or set ASKEM_API_KEY"
+            )
+        return LocalKey(_new_value(), path=None, created=False, internal=True)
     try:
         created = not path.exists() and _create(path)
     except OSError as error:
@@ -65,6 +82,10 @@ def read_key(path: Path) -> str:
         raise ConfigurationError(f"{path}: {error}; delete the file to have one made") from None
 
 
+def _new_value() -> str:
+    return PREFIX + secrets.token_urlsafe(32)
+
+
 def _create(path: Path) -> bool:
     """False when another process was faster; its key is the one then."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +94,7 @@ def _create(path: Path) -> bool:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(_PREFIX + secrets.token_urlsafe(32) + "\n")
+            file.write(_new_value() + "\n")
             file.flush()
             os.fsync(file.fileno())
         os.link(draft, path)

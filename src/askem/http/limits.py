@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from askem.http.keys import KEY_LABEL
 from askem.http.problems import problem, request_id
 
 MAX_BODY_BYTES = 64 * 1024
@@ -26,7 +27,8 @@ _access_log = logging.getLogger("askem.access")
 
 class RequestContext:
     """Outermost: gives the request its id, writes its log line, answers 500 for what was not
-    foreseen. The log line never holds the path's values, the query, the body or a key."""
+    foreseen. The log line never holds the path's values, the query, the body or a key; it names the
+    key by what the guard left in the request's state: its id, or a fingerprint."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -71,12 +73,14 @@ def _incoming_id(scope: Scope) -> str | None:
 
 
 def _log_line(scope: Scope, status: int, elapsed_s: float) -> str:
-    """JSON; status 0: the caller went away before the answer began."""
+    """JSON; status 0: the caller went away before the answer began. A key beside status 401 was
+    once good: it has expired or been revoked."""
     return json.dumps(
         {
             "method": scope["method"],
             "route": getattr(scope.get("route"), "path", None),
             "status": status,
+            "key": scope.get("state", {}).get(KEY_LABEL),
             "ms": round(elapsed_s * 1e3, 2),
             "request_id": request_id(scope),
         }

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.routing import BaseRoute
 
-from askem.http.keys import HEADER
+from askem.http.keys import HEADER, missing_scope
 from askem.http.problems import MEDIA_TYPE, Problem, title
+from askem.http.scopes import READ_METHODS, KeyScope
 
 Document = dict[str, Any]
+ScopedRoutes = tuple[Sequence[BaseRoute], KeyScope]
+"""Routes of a service, and the scope that their methods need other than GET."""
 
 _EXAMPLES: dict[int, tuple[str, Document]] = {
     401: ("No valid key.", {"detail": f"Send a valid key in the header {HEADER}."}),
+    403: ("The key lacks the scope.", {"detail": missing_scope("read")}),
     404: ("It does not exist.", {"detail": "no paper has the id 'nobody-2020'"}),
     405: ("The path has other methods; see the header Allow.", {}),
     408: ("The body did not arrive in time.", {"detail": "The body was not whole after 10 s."}),
@@ -35,37 +40,61 @@ _EXAMPLES: dict[int, tuple[str, Document]] = {
 
 
 def describe(
-    app: FastAPI, open_paths: Collection[str], examples: Mapping[str, Any]
+    app: FastAPI,
+    open_paths: Collection[str],
+    examples: Mapping[str, Any],
+    special: Sequence[ScopedRoutes],
 ) -> Callable[[], Document]:
     """A replacement for `app.openapi`; the document is made once, when first asked for.
 
-    `examples`: operation id to an example of its answer.
+    `examples`: operation id to an example of its answer. `special`: routes whose methods
+    other than GET need another scope than `read`.
     """
     made: list[Document] = []
 
     def openapi() -> Document:
         if not made:
-            made.append(_document(app, open_paths, examples))
+            made.append(_document(app, open_paths, examples, special))
         return made[0]
 
     return openapi
 
 
-def _document(app: FastAPI, open_paths: Collection[str], examples: Mapping[str, Any]) -> Document:
+def _document(
+    app: FastAPI,
+    open_paths: Collection[str],
+    examples: Mapping[str, Any],
+    special: Sequence[ScopedRoutes],
+) -> Document:
     document = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes
     )
     components = document.setdefault("components", {})
-    components["securitySchemes"] = {"ApiKey": {"type": "apiKey", "in": "header", "name": HEADER}}
+    components["securitySchemes"] = {
+        "ApiKey": {
+            "type": "apiKey",
+            "in": "header",
+            "name": HEADER,
+            "description": "An operation's `security` names the scope that the key needs.",
+        }
+    }
     schemas = components.setdefault("schemas", {})
     problem_schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(problem_schema.pop("$defs", {}))
     schemas["Problem"] = problem_schema
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+    # Routes may be nested; their own document knows their whole paths.
+    scopes = {
+        path: scope
+        for routes, scope in special
+        for path in get_openapi(title="-", version="-", routes=routes)["paths"]
+    }
     for path, operations in document["paths"].items():
-        for operation in operations.values():
-            _complete(operation, path, is_open=path in open_paths)
+        for method, operation in operations.items():
+            reads = method.upper() in READ_METHODS
+            scope = "read" if reads else scopes.get(path, "read")
+            _complete(operation, path, None if path in open_paths else scope)
             if operation.get("operationId") in examples:
                 # Not given to FastAPI, which would leave out what is null.
                 content = operation["responses"]["200"]["content"]["application/json"]
@@ -73,11 +102,12 @@ def _document(app: FastAPI, open_paths: Collection[str], examples: Mapping[str, 
     return document
 
 
-def _complete(operation: Document, path: str, *, is_open: bool) -> None:
+def _complete(operation: Document, path: str, scope: KeyScope | None) -> None:
+    """`scope`: what the key needs; None: no key is needed."""
     statuses = {405}
-    if not is_open:
-        operation["security"] = [{"ApiKey": []}]
-        statuses |= {401, 503}
+    if scope:
+        operation["security"] = [{"ApiKey": [scope]}]
+        statuses |= {401, 403, 503}
     if "{" in path:
         statuses.add(404)
     if "requestBody" in operation:
@@ -87,6 +117,8 @@ def _complete(operation: Document, path: str, *, is_open: bool) -> None:
     # FastAPI's own description of 422 is of a shape that is never sent.
     operation["responses"].pop("422", None)
     shared = {str(status): _response(status) for status in statuses}
+    if scope:
+        shared["403"]["content"][MEDIA_TYPE]["example"]["detail"] = missing_scope(scope)
     operation["responses"] = dict(sorted({**shared, **operation["responses"]}.items()))
 
 

@@ -13,7 +13,14 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from askem.errors import AskemError, BackendUnavailable, InvalidInput, NotFound, Overloaded
+from askem.errors import (
+    AskemError,
+    BackendUnavailable,
+    CorruptStore,
+    InvalidInput,
+    NotFound,
+    Overloaded,
+)
 from askem.http.fields import FieldErrors, readable
 
 MEDIA_TYPE = "application/problem+json"
@@ -79,6 +86,10 @@ def unprocessable(scope: Mapping[str, Any], errors: Sequence[tuple[str, str]]) -
     return problem(scope, 422, "The request does not fit; see errors.", errors=errors)
 
 
+_REPAIR_S = "60"
+"""A damaged store waits for a person."""
+
+
 def for_error(scope: Mapping[str, Any], error: AskemError) -> Response:
     """The answer for an error of the library. Messages of backends stay in the log: they may hold
     text from upstream."""
@@ -95,6 +106,10 @@ def for_error(scope: Mapping[str, Any], error: AskemError) -> Response:
             return problem(
                 scope, 503, f"{what}; try again later.", headers={"Retry-After": str(seconds)}
             )
+        case CorruptStore():
+            _log.error("request %s: %s", request_id(scope), error)
+            what = "The store is damaged; whoever runs it finds the way out in the log."
+            return problem(scope, 503, what, headers={"Retry-After": _REPAIR_S})
     _log.error("request %s failed", request_id(scope), exc_info=error)
     return problem(scope, 500)
 

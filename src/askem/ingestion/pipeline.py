@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from askem.errors import SourcesRefused
+from askem.ingestion.files import id_problem
+from askem.ingestion.nottext import not_text
 from askem.ingestion.receipts import Receipt
 from askem.models import Passage, SourceKey
 from askem.ports import EncodedSource, Encoder, Ledger, LedgerEntry, PassageWriter
@@ -25,6 +27,8 @@ BATCH_PASSAGES = 256
 passage as for many."""
 
 MAX_TERMS_PER_PASSAGE = 64
+MAX_PASSAGE_CHARACTERS = 100_000
+"""No paragraph of prose comes near; what does is a file that is not text, or not split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +99,31 @@ class IngestPipeline:
         return len(keys)
 
     def _prepare(self, source: SourceInput) -> _Prepared | Receipt:
-        if source.problem is not None:
-            return _receipt(source, "failed", reason=source.problem)
         content_hash = hashlib.sha256(source.data).hexdigest()
         known = self._ledger.get(source.key)
         entry = self._wanted(source, content_hash, known)
+        if source.problem is not None:
+            if id_problem(source.key):
+                # The ledger is of papers; this could not be one.
+                return _receipt(source, "failed", reason=source.problem)
+            return self._failed(source, entry, known, source.problem)
         if known is not None and _same(known, entry):
             if known.error is not None:
                 # A newer version failed and was taken back.
                 self._ledger.record([replace(known, error=None)])
             return _unchanged(source, known)
         decoded = decode(source.data)
+        if problem := not_text(source.data, decoded):
+            return self._failed(source, entry, known, problem, decoded)
         try:
             texts = self._preprocessor(decoded.text)
         except Exception as error:  # noqa: BLE001 - a fault on one text is that file's alone
             return self._failed(source, entry, known, f"{type(error).__name__}: {error}", decoded)
         if not texts:
             return self._failed(source, entry, known, "no text left after preprocessing", decoded)
+        if (longest := max(map(len, texts))) > MAX_PASSAGE_CHARACTERS:
+            reason = f"a passage of {longest:,} characters; at most {MAX_PASSAGE_CHARACTERS:,}"
+            return self._failed(source, entry, known, reason, decoded)
         return _Prepared(source, replace(entry, passages=len(texts)), texts, decoded.repairs)
 
     def _wanted(
@@ -137,7 +149,7 @@ class IngestPipeline:
         entry: LedgerEntry,
         known: LedgerEntry | None,
         reason: str,
-        decoded: Decoded,
+        decoded: Decoded | None = None,
     ) -> Receipt:
         """Records the failure; a version stored earlier, even one whose successor was cut short,
         goes on being served under the entry it has."""
@@ -145,7 +157,8 @@ class IngestPipeline:
             self._ledger.record([replace(known, error=reason)])
         else:
             self._ledger.record([replace(entry, state="failed", error=reason)])
-        return _receipt(source, "failed", reason=reason, repairs=decoded.repairs)
+        repairs = decoded.repairs if decoded else {}
+        return _receipt(source, "failed", reason=reason, repairs=repairs)
 
     def _store(self, batch: list[_Prepared]) -> Iterator[Receipt]:
         encoded = self._encode(batch)

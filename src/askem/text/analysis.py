@@ -18,6 +18,7 @@ import Stemmer
 ANALYZER_ID = "english-v1"
 
 _WORD = re.compile(r"\w+")
+_ACCENTS = re.compile("[\u0300-\u036f]")
 MAX_TERMS = 128
 """Most distinct terms of a question that are looked up; the rest is ignored."""
 
@@ -61,9 +62,9 @@ def _words(text: str) -> list[str]:
 
 
 def _fold(text: str) -> str:
-    """Accents off: é becomes e; letters without a decomposition stay."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+    """Accents off: é becomes e. Marks of other scripts stay: without them words become others."""
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", bare)
 
 
 @lru_cache(maxsize=200_000)

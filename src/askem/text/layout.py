@@ -6,22 +6,36 @@ import re
 from collections import Counter
 
 _MIN_LINES = 5
+_MIN_SHORT_LINES = 3  # on a page that need only agree with the one before
 _MIN_SHARED_RATIO = 0.25
 _MIN_COLUMN_CHARS = 15
 _ALTERNATING = re.compile(r"(?:xb){3,}(?=x)")
 _GAP = re.compile(r"\S(\s{2,})(?=\S)")
 
 
-def unroll_columns(lines: list[str], max_cuts: int = 2) -> list[str]:
+def unroll_pages(pages: list[list[str]]) -> list[list[str]]:
+    """The pages in reading order; a page too short to show its gutter has the last page's."""
+    unrolled: list[list[str]] = []
+    gutter = None
+    for page in pages:
+        lines = [line.expandtabs().rstrip() for line in page]
+        unrolled.append(unroll_columns(lines, expected=gutter))
+        gutter = find_gutter(lines) or gutter
+    return unrolled
+
+
+def unroll_columns(lines: list[str], max_cuts: int = 2, expected: int | None = None) -> list[str]:
     """One page's lines in reading order.
 
     Where enough lines leave the same strip of at least two characters free in mid-page, the
     page is cut there: left column, then right column, between lines that run across. A page
-    without such a strip comes back as it is. A column may be cut again (three in a row), at
-    most max_cuts deep.
+    without such a strip comes back as it is, unless none of its lines crosses the gutter that
+    is expected there. A column may be cut again (three in a row), at most max_cuts deep.
     """
     lines = [line.expandtabs().rstrip() for line in lines]
     gutter = find_gutter(lines) if max_cuts else None
+    if gutter is None and expected is not None and _fits(lines, expected):
+        gutter = expected
     if gutter is None:
         return lines
     ordered: list[str] = []
@@ -60,6 +74,13 @@ def find_gutter(lines: list[str]) -> int | None:
     if best is None or best_lines < max(_MIN_LINES, _MIN_SHARED_RATIO * len(filled)):
         return None
     return best
+
+
+def _fits(lines: list[str], gutter: int) -> bool:
+    """Whether some lines of a short page share a gutter and none crosses it."""
+    filled = [line for line in lines if line.strip()]
+    shared = sum(bool(line[:gutter].strip()) and _shares(line, gutter) for line in filled)
+    return shared >= _MIN_SHORT_LINES and all(_cut(line, gutter) is not None for line in filled)
 
 
 def _shares(line: str, offset: int) -> bool:

@@ -13,7 +13,7 @@ from typing import Protocol
 from askem.text.decoding import clean
 from askem.text.dehyphenate import build_vocabulary, join_lines
 from askem.text.furniture import remove_furniture
-from askem.text.layout import unroll_columns
+from askem.text.layout import unroll_pages
 from askem.text.line_numbers import strip_line_numbers
 from askem.text.packing import MAX_WORDS, cut_paragraph, pack
 from askem.text.paragraphs import Block, Kind, column_blocks
@@ -108,7 +108,7 @@ def paper_blocks(text: str) -> list[Block]:
     pages = [page.split("\n") for page in text.split("\f")]
     if wrapped:
         pages = [strip_line_numbers(page) for page in remove_furniture(pages)]
-        pages = [unroll_columns(page) for page in pages]
+        pages = unroll_pages(pages)
     vocabulary = build_vocabulary([line for page in pages for line in page])
     blocks: list[Block] = []
     for number, page in enumerate(pages):

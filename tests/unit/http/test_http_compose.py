@@ -12,6 +12,9 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from askem.errors import ConfigurationError
 from askem.http.compose import Host, Service, build_app
 from askem.http.health import Probe
+from askem.http.keyring import Keyring
+from askem.http.keywatch import KeyringWatch
+from askem.http.scopes import SCOPES
 from askem.testing.inprocess import AppRunner
 
 KEY = "right-key-0123456789"
@@ -23,6 +26,22 @@ def make(name: str, events: list[str], *, fails: bool = False) -> Service:
     @router.post(f"/{name}", operation_id=name)
     async def answer(request: Request) -> Response:
         return Response(getattr(request.app.state, name))
+
+    @router.delete(f"/{name}/{{item}}", operation_id=f"{name}_delete")
+    async def delete(item: str) -> Response:
+        return Response(f"no more {item}")
+
+    nested = APIRouter(prefix=f"/{name}")
+
+    @nested.put("/nested/{item}", operation_id=f"{name}_nested")
+    async def put(item: str) -> Response:
+        return Response(item)
+
+    router.include_router(nested)
+
+    @router.get(f"/{name}/all", operation_id=f"{name}_all")
+    async def everything() -> Response:
+        return Response("all")
 
     @router.get(f"/{name}/page", operation_id=f"{name}_page")
     async def page() -> Response:
@@ -45,6 +64,7 @@ def make(name: str, events: list[str], *, fails: bool = False) -> Service:
         router=router,
         open=opened,
         open_paths=frozenset({f"/{name}/page"}),
+        scope="write" if name == "ingest" else "ask",
         body_limits={f"/{name}": 100_000} if name == "ingest" else {},
     )
 
@@ -67,7 +87,7 @@ def test_services_share_a_door_and_close_in_reverse() -> None:
         assert [check["name"] for check in checks] == ["ask", "ingest"]
         paths = door.request("GET", "/openapi.json").json()["paths"]
         assert {"/ask", "/ingest", "/healthz", "/readyz"} <= set(paths)
-        assert paths["/ask"]["post"]["security"] == [{"ApiKey": []}]
+        assert paths["/ask"]["post"]["security"] == [{"ApiKey": ["ask"]}]
         assert "security" not in paths["/ask/page"]["get"]
     assert events == ["open ask", "open ingest", "close ingest", "close ask"]
 
@@ -85,6 +105,57 @@ def test_one_service_that_is_not_ready_makes_the_door_not_ready() -> None:
 def test_no_app_without_a_key(keys: list[str]) -> None:
     with pytest.raises(ConfigurationError):
         build_app([make("ask", [])], api_keys=keys)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "needed"),
+    [
+        ("POST", "/ask", "ask"),
+        ("POST", "/ingest", "write"),
+        ("DELETE", "/ingest/paper-1", "write"),
+        ("PUT", "/ask/nested/paper-1", "ask"),
+        ("PUT", "/ingest/nested/paper-1", "write"),
+        ("GET", "/ask/all", "read"),
+        ("GET", "/ingest/all", "read"),
+        ("GET", "/unknown", "read"),
+        ("POST", "/unknown", "read"),
+    ],
+)
+def test_a_key_opens_what_its_scopes_say(
+    tmp_path: Path, method: str, path: str, needed: str
+) -> None:
+    keyring = Keyring(tmp_path)
+    keys = {scope: keyring.create(scope, (scope,))[1] for scope in SCOPES}
+    services = [make("ask", []), make("ingest", [])]
+    app = build_app(services, api_keys=[KEY], keyring=KeyringWatch(keyring))
+    with AppRunner(app) as door:
+        assert door.request(method, path, headers={"Api-Key": KEY}).status_code in (200, 404)
+        for scope, key in keys.items():
+            response = door.request(method, path, headers={"Api-Key": key})
+            if scope == needed:
+                assert response.status_code in (200, 404)
+                continue
+            assert response.status_code == 403
+            assert response.headers["content-type"] == "application/problem+json"
+            assert response.json()["detail"] == f"The key lacks the scope '{needed}'."
+        documented = door.request("GET", "/openapi.json").json()["paths"]
+    operation = documented.get(path.replace("paper-1", "{item}"), {}).get(method.lower())
+    assert bool(operation) == (path != "/unknown")
+    if operation:
+        assert operation["security"] == [{"ApiKey": [needed]}]
+        example = operation["responses"]["403"]["content"]["application/problem+json"]["example"]
+        assert example["detail"] == f"The key lacks the scope '{needed}'."
+
+
+def test_a_keyring_alone_will_do_if_a_key_of_it_is_live(tmp_path: Path) -> None:
+    keyring = Keyring(tmp_path)
+    record, key = keyring.create("only", ("read",))
+    app = build_app([make("ask", [])], api_keys=[], keyring=KeyringWatch(keyring))
+    with AppRunner(app) as door:
+        assert door.request("GET", "/ask/all", headers={"Api-Key": key}).text == "all"
+    keyring.revoke(record.id)
+    with pytest.raises(ConfigurationError, match="askem keys create"):
+        build_app([make("ask", [])], api_keys=[], keyring=KeyringWatch(keyring))
 
 
 def test_a_host_does_not_show_its_key() -> None:

@@ -15,7 +15,9 @@ from starlette.types import Receive, Scope, Send
 
 from askem.errors import ConfigurationError
 from askem.http.keyfile import load_or_create_key, local_key
+from askem.http.keyring import Keyring
 from askem.http.keys import ApiKeyGuard, fingerprint, require_key
+from askem.http.keywatch import KeyringWatch
 
 KEY = "right-key-0123456789"
 SECOND = "second-key-0123456789"
@@ -158,3 +160,26 @@ def test_two_processes_agree_on_one_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         keys = list(pool.map(lambda _: load_or_create_key(tmp_path), range(32)))
     assert len(set(keys)) == 1
+
+
+def test_a_keyring_stands_in_for_the_key_file(tmp_path: Path) -> None:
+    keyring = Keyring(tmp_path)
+    record, _ = keyring.create("x", ("read",))
+    key = local_key(tmp_path, keyring=KeyringWatch(keyring))
+    assert (key.path, key.created, key.internal) == (None, False, True)
+    assert key.value != local_key(tmp_path, keyring=KeyringWatch(keyring)).value
+    assert not (tmp_path / "api_key").exists()
+    assert local_key(tmp_path, KEY, KeyringWatch(keyring)).value == KEY
+    keyring.revoke(record.id)
+    with pytest.raises(ConfigurationError, match="askem keys create"):
+        local_key(tmp_path, keyring=KeyringWatch(keyring))
+    assert not (tmp_path / "api_key").exists()
+
+
+def test_without_a_keyring_the_key_file_is_made_and_stays(tmp_path: Path) -> None:
+    keyring = Keyring(tmp_path)
+    made = local_key(tmp_path, keyring=KeyringWatch(keyring))
+    assert made.created
+    keyring.create("x", ("read",))
+    again = local_key(tmp_path, keyring=KeyringWatch(keyring))
+    assert (again.value, again.internal) == (made.value, False)

@@ -143,6 +143,7 @@ def test_the_log_line_has_the_route_and_nothing_private(caplog: pytest.LogCaptur
         "method": "POST",
         "route": "/echo/{name}",
         "status": 200,
+        "key": None,
         "ms": lines[0]["ms"],
         "request_id": "id1",
     }

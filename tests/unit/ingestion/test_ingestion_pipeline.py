@@ -199,7 +199,16 @@ def test_a_problem_is_the_receipts_reason(store: EmbeddedStore, encoder: FakeEnc
     source = SourceInput(A, b"", ("t",), name="a.txt", problem="too large")
     receipt = one(pipeline(store, encoder).ingest([source]))
     assert (receipt.status, receipt.reason) == ("failed", "too large")
-    assert store.ledger.get(A) is None
+    assert (entry(store).state, entry(store).error) == ("failed", "too large")
+
+
+def test_what_cannot_be_a_paper_is_not_in_the_ledger(
+    store: EmbeddedStore, encoder: FakeEncoder
+) -> None:
+    key = SourceKey("no paper id", "paragraph")
+    source = SourceInput(key, b"", ("t",), name="no paper id.txt", problem="paper id")
+    assert one(pipeline(store, encoder).ingest([source])).status == "failed"
+    assert store.ledger.get(key) is None
 
 
 class FailsOnBad:

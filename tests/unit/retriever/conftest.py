@@ -44,7 +44,7 @@ def corpus() -> list[Passage]:
             passage_id=f"{paper_id}#p{order}",
             paper_id=paper_id,
             doc_type="paragraph",
-            preprocessor_id="paper-v1",
+            preprocessor_id="papers-v1",
             order=order,
             text=text,
             topics=TOPICS[paper_id],

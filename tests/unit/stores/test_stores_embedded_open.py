@@ -300,3 +300,25 @@ def test_no_room_for_vectors_is_an_error_of_ours(
         writer.replace([source])
     writer.close()
     assert found_by_both(store, encoder) == ([], [])
+
+
+def test_a_write_after_the_vector_file_was_lost_is_refused(
+    store: EmbeddedStore, encoder: FakeEncoder, source: EncodedSource
+) -> None:
+    """Else the gap would be filled with zeros, and answered as passages at distance 1."""
+    store.writer.replace([source])
+    store.vectors.path(1).unlink()
+    with pytest.raises(CorruptStore, match="verify --repair"):
+        store.writer.replace([make_source("b", ["infection"], encoder)])
+    assert not store.vectors.path(1).exists()
+
+
+@pytest.mark.parametrize("lost", ["vectors-1.f32", "sparse"])
+def test_a_store_that_lost_a_file_says_so_when_asked_how_it_is(
+    store: EmbeddedStore, source: EncodedSource, lost: str
+) -> None:
+    store.writer.replace([source])
+    assert store.reader.snapshot().passages == len(source.passages)
+    (store.data_dir / lost).rename(store.data_dir / "elsewhere")
+    with pytest.raises(CorruptStore, match="verify --repair"):
+        store.reader.snapshot()

@@ -107,3 +107,7 @@ def test_many_threads_get_the_same_stems() -> None:
     for part, result in enumerate(found):
         assert [token.replace(f"root{part}x", "") for token in result] == plain
     assert plain[: len(endings)] != [f"0{ending}" for ending in endings]
+
+
+def test_marks_of_other_scripts_are_kept() -> None:
+    assert tokens("モデル") == ["モデル"]

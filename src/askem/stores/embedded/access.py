@@ -11,7 +11,7 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from askem.errors import EncoderMismatch
+from askem.errors import CorruptStore, EncoderMismatch
 from askem.stores.embedded.schema import DATABASE, connect, read_meta
 from askem.stores.embedded.sparse_files import SparseFiles
 from askem.stores.embedded.vectors import VectorFile
@@ -84,6 +84,14 @@ class Access:
 
     def vectors(self, generation: int, slots: int) -> NDArray[np.float32]:
         return self._vectors.view(generation, slots)
+
+    def check_files(self) -> None:
+        """Raises CorruptStore where a derived file is not there or too short."""
+        snapshot = self.snapshot()
+        if snapshot.slots:
+            self._vectors.check(snapshot.generation, snapshot.slots)
+        if not self._sparse.exists():
+            raise CorruptStore("the sparse index is lost: run `askem verify --repair`")
 
     def _connect(self) -> sqlite3.Connection:
         connection = connect(self._path)

@@ -63,6 +63,9 @@ class EmbeddedReader:
         return [TopicCount(topic, papers, passages) for topic, papers, passages in rows]
 
     def snapshot(self) -> CorpusSnapshot:
+        """What is held now. Raises CorruptStore where a file of the folder is lost or short: a
+        process that has it open would not notice until the next write."""
+        self._access.check_files()
         version = self._access.snapshot().version
         meta = read_meta(self._access.db)
         papers, digest = self._digest_at(version)

@@ -54,6 +54,11 @@ class EmbeddedStore:
         self.ledger = EmbeddedLedger(data_dir)
         self.writer = EmbeddedWriter(data_dir, self.vectors, self.sparse_files, encoder_id)
 
+    @staticmethod
+    def exists(data_dir: Path) -> bool:
+        """Whether the folder holds a store."""
+        return (data_dir / DATABASE).is_file()
+
     @classmethod
     def open(cls, data_dir: Path, encoder: Encoder) -> Self:
         """The store of `data_dir` for vectors of this encoder; raises as the constructor does."""

@@ -39,7 +39,8 @@ class VectorFile:
                 mapped = self._mapped = (generation, self._map(generation, slots))
             return mapped[1]
 
-    def _map(self, generation: int, slots: int) -> NDArray[np.float32]:
+    def check(self, generation: int, slots: int) -> int:
+        """How many rows the file has. Raises CorruptStore where they are fewer than `slots`."""
         path = self.path(generation)
         row = self._dimension * 4
         rows = path.stat().st_size // row if path.is_file() else 0
@@ -48,14 +49,26 @@ class VectorFile:
                 f"{path} holds {rows} vectors, the database counts {slots}: "
                 "run `askem verify --repair`"
             )
-        return np.memmap(path, dtype="<f4", mode="r", shape=(rows, self._dimension))
+        return rows
 
-    def append(self, generation: int, slot: int, vectors: NDArray[np.float32]) -> None:
+    def _map(self, generation: int, slots: int) -> NDArray[np.float32]:
+        rows = self.check(generation, slots)
+        shape = (rows, self._dimension)
+        return np.memmap(self.path(generation), dtype="<f4", mode="r", shape=shape)
+
+    def append(
+        self, generation: int, slot: int, vectors: NDArray[np.float32], *, repair: bool = False
+    ) -> None:
         """Writes rows from `slot` on and syncs them. Rows beyond the database's count, left by a
-        crash, are overwritten: no reader knows of them."""
+        crash, are overwritten: no reader knows of them. Raises CorruptStore where the file ends
+        before `slot`, unless a `repair` is about to replace what is missing."""
         data = np.ascontiguousarray(vectors, dtype="<f4").tobytes()
         path = self.path(generation)
-        if not path.exists():
+        if slot and not repair:
+            # Writing beyond a lost or shortened file's end would fill the gap with zeros, and
+            # everything in it would be answered as if it were at distance 1.
+            self.check(generation, slot)
+        elif not path.exists():
             path.touch(0o644)
             _sync(self._folder)
         descriptor = os.open(path, os.O_RDWR)

@@ -241,7 +241,8 @@ class EmbeddedWriter:
         """New vectors for rows that exist; `compact` afterwards, so that readers see them."""
         meta = read_meta(self.connection)
         slot, places = int(meta["next_slot"]), []
-        self._vectors.append(int(meta["generation"]), slot, np.vstack(list(vectors.values())))
+        new = np.vstack(list(vectors.values()))
+        self._vectors.append(int(meta["generation"]), slot, new, repair=True)
         for row_id, array in vectors.items():
             places.append((slot, len(array), checksum(array), row_id))
             slot += len(array)
