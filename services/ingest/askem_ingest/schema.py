@@ -1,4 +1,4 @@
-"""`askem schema create | status | migrate`: the engines' indexes and collections."""
+"""`askem schema create | status | migrate | prune`: the engines' indexes and collections."""
 
 from __future__ import annotations
 
@@ -59,5 +59,13 @@ def migrate(drop_old: bool) -> None:
     click.echo(
         f"version {done.old} -> {done.new}: {done.passages} passages, {done.windows} windows; "
         f"{done.changed_meanwhile} sources changed meanwhile"
-        + ("" if drop_old else f"; version {done.old} is kept, `--drop-old` deletes it")
+        + ("" if drop_old else f"; version {done.old} is kept, `askem schema prune` deletes it")
     )
+
+
+@schema.command()
+def prune() -> None:
+    """Delete the versions that no alias names."""
+    with open_schema(IngestSettings()) as store:
+        dropped = store.schema.prune()
+    click.echo(f"deleted: {', '.join(f'version {n}' for n in dropped) or 'nothing'}")

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import elasticsearch as es
-import weaviate
 
 from askem.errors import BackendUnavailable, ConfigurationError, EncoderMismatch
 from askem.stores.servers import mappings
-from askem.stores.servers.elastic import BACKEND, Elastic
-from askem.stores.servers.names import SCHEMA_VERSION, Names
-from askem.stores.servers.weaviate import Weaviate
+from askem.stores.servers.elastic import BACKEND
+from askem.stores.servers.names import SCHEMA_VERSION
+from askem.stores.servers.versions import Versions, create_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +28,8 @@ class Side:
     """Passages (Elasticsearch) or windows (Weaviate)."""
 
 
-class Schema:
-    def __init__(
-        self,
-        elastic: Elastic,
-        client: Weaviate,
-        names: Names,
-        *,
-        encoder_id: str,
-        dimension: int,
-    ) -> None:
-        self._elastic = elastic
-        self._weaviate = client
-        self._names = names
-        self.encoder_id = encoder_id
-        self._dimension = dimension
+class Schema(Versions):
+    """Both engines' halves, made, checked and compared."""
 
     def ensure(self) -> None:
         """Creates both sides where there is none yet, and checks whose they are."""
@@ -109,80 +95,21 @@ class Schema:
         """Elasticsearch's and Weaviate's."""
         return self._index_status(), self._collection_status()
 
-    def create_version(self, version: int) -> None:
-        """An index and a collection without alias. Safe to repeat."""
-        meta = {
-            "schema_version": SCHEMA_VERSION,
-            "encoder_id": self.encoder_id,
-            "dimension": self._dimension,
-        }
-        index, collection = self._names.index(version), self._names.collection(version)
-
-        def make_index(client: es.Elasticsearch) -> None:
-            _create(client, index, mappings.passages(meta), mappings.settings())
-
-        def make_collection(client: weaviate.WeaviateClient) -> None:
-            if not client.collections.exists(collection):
-                client.collections.create(
-                    collection,
-                    description=json.dumps(meta),
-                    properties=mappings.properties(),
-                    vector_config=mappings.vectors(),
-                )
-
-        self._elastic.write(make_index)
-        self._weaviate.write(make_collection)
-
-    def drop_version(self, version: int) -> None:
-        index, collection = self._names.index(version), self._names.collection(version)
-        self._elastic.write(
-            lambda client: client.indices.delete(index=index, ignore_unavailable=True)
-        )
-        self._weaviate.write(lambda client: client.collections.delete(collection))
-
-    def point_index(self, version: int) -> None:
-        """The alias names this version from now on: one atomic change."""
-        old, alias = self.current_index(), self._names.base
-        actions: list[dict[str, Any]] = [
-            {"add": {"index": self._names.index(version), "alias": alias, "is_write_index": True}}
-        ]
-        if old and old != self._names.index(version):
-            actions.insert(0, {"remove": {"index": old, "alias": alias}})
-        self._elastic.write(lambda client: client.indices.update_aliases(actions=actions))
-
-    def point_collection(self, version: int) -> None:
-        alias, target = self._names.collection_alias, self._names.collection(version)
-
-        def work(client: weaviate.WeaviateClient) -> None:
-            if client.alias.get(alias_name=alias) is None:
-                client.alias.create(alias_name=alias, target_collection=target)
-            else:
-                client.alias.update(alias_name=alias, new_target_collection=target)
-
-        self._weaviate.write(work)
-
-    def current_index(self) -> str | None:
-        """The index behind the alias. Raises BackendUnavailable."""
-
-        def work(client: es.Elasticsearch) -> str | None:
-            try:
-                return next(iter(client.indices.get_alias(name=self._names.base).body), None)
-            except es.NotFoundError:
-                return None
-
-        return self._elastic.read(work)
-
-    def current_collection(self) -> str | None:
-        def work(client: weaviate.WeaviateClient) -> str | None:
-            found = client.alias.get(alias_name=self._names.collection_alias)
-            return found.collection if found else None
-
-        return self._weaviate.read(work)
+    def prune(self) -> list[int]:
+        """Deletes all versions but those behind the aliases; returns which."""
+        sides = self.status()
+        kept = {side.current for side in sides}
+        if None in kept:
+            raise BackendUnavailable(BACKEND, "one side has no alias: run `askem schema create`")
+        dropped = sorted({n for side in sides for n in side.versions} - kept)
+        for version in dropped:
+            self.drop_version(version)
+        return dropped
 
     def _create_common(self, client: es.Elasticsearch) -> None:
         settings = {"number_of_shards": 1, "auto_expand_replicas": "0-1"}
-        _create(client, self._names.ledger, mappings.ledger(), settings)
-        _create(client, self._names.lease, mappings.lease(), settings)
+        create_index(client, self._names.ledger, mappings.ledger(), settings)
+        create_index(client, self._names.lease, mappings.lease(), settings)
 
     def _next_version(self) -> int:
         elastic, vectors = self.status()
@@ -241,10 +168,3 @@ class Schema:
     def _numbers(self, names: list[str]) -> tuple[int, ...]:
         found = (self._names.version_of(name) for name in names)
         return tuple(sorted(version for version in found if version is not None))
-
-
-def _create(
-    client: es.Elasticsearch, index: str, mapping: dict[str, Any], settings: dict[str, Any]
-) -> None:
-    if not client.indices.exists(index=index):
-        client.indices.create(index=index, mappings=mapping, settings=settings)
