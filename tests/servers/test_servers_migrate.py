@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from askem.models import Filters
+from askem.ports import StoredCounts
 from askem.stores.servers import ServerStore
 from askem.stores.servers.migrate import migrate
 from askem.testing.contract import (
@@ -90,3 +91,26 @@ def test_migration_under_load(
     assert_same_screening(screened, model, terms, 1000, Filters(), 1e-9)
     found = store.dense.search(vector, 1000, Filters(), within=screened.passage_ids)
     assert_same_neighbours(found, model, vector, 1000, Filters(), screened.passage_ids, 2e-6)
+
+
+def test_a_migration_that_was_cut_short_is_begun_anew(
+    store: ServerStore, encoder: FakeEncoder
+) -> None:
+    source = make_source("a", ["infection model", "stages"], encoder)
+    store.writer.replace([source])
+
+    def cut() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        migrate(store, copied=cut)
+    assert [side.current for side in store.schema.status()] == [1, 1]
+    assert store.writer.counts([source.key]) == [StoredCounts(2, 2)]
+    done = migrate(store)
+    assert (done.old, done.new, done.passages, done.windows) == (1, 3, 2, 2)
+    assert [side.versions for side in store.schema.status()] == [(1, 3), (1, 3)]
+    assert store.schema.prune() == [1]
+    assert [(side.current, side.versions) for side in store.schema.status()] == [(3, (3,))] * 2
+    assert store.writer.counts([source.key]) == [StoredCounts(2, 2)]
+    store.writer.replace([make_source("a", ["infection"], encoder)])
+    assert store.writer.counts([source.key]) == [StoredCounts(1, 1)]

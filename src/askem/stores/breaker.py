@@ -27,6 +27,19 @@ class Outage(BackendUnavailable):
         self.repeat = repeat
 
 
+def patiently(
+    work: Callable[[], T], *, attempts: int = 5, sleep: Callable[[float], None] = time.sleep
+) -> T:
+    """What `work` returns, called again through an outage of some seconds, for those who can wait:
+    0.5, 1, 2 and 4 s in between. Raises what the last call raised."""
+    for attempt in range(attempts - 1):
+        try:
+            return work()
+        except Outage:
+            sleep(0.5 * 2**attempt)
+    return work()
+
+
 class Breaker:
     """Thread-safe. One for each engine and process."""
 
@@ -51,8 +64,8 @@ class Breaker:
     def call(self, work: Callable[[], T], *, attempts: int = 2) -> T:
         """What `work` returns. Its `Outage`s count; whatever else it raises passes unchanged.
 
-        A broken connection is tried again at once, `attempts` in all. Raises BackendUnavailable
-        without calling `work` while open.
+        A broken connection is tried again at once, `attempts` in all. Raises Outage without
+        calling `work` while open.
         """
         trial = self._enter()
         try:
@@ -93,9 +106,9 @@ class Breaker:
                 return False
             wait = self._retry_at - self._clock()
             if wait > 0 or self._trying:
-                raise BackendUnavailable(
-                    self._backend, f"not asked: {self._last}", retry_after_s=max(wait, 0.1)
-                )
+                closed = Outage(self._backend, f"not asked: {self._last}")
+                closed.retry_after_s = max(wait, 0.1)
+                raise closed
             self._trying = True
             return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from askem.errors import BackendUnavailable
-from askem.stores.breaker import Breaker, Outage
+from askem.stores.breaker import Breaker, Outage, patiently
 
 
 class Clock:
@@ -115,3 +115,22 @@ def test_an_error_that_is_an_answer_opens_nothing(breaker: Breaker, engine: Engi
         with pytest.raises(BackendUnavailable, match="refuses"):
             breaker.call(refuses)
     assert breaker.call(engine) == "answer"
+
+
+def test_who_can_wait_waits_through_an_outage(engine: Engine) -> None:
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        engine.down = len(pauses) < 3
+
+    engine.down = True
+    assert patiently(engine, sleep=sleep) == "answer"
+    assert pauses == [0.5, 1.0, 2.0]
+
+
+def test_nobody_waits_for_ever(engine: Engine) -> None:
+    engine.down = True
+    with pytest.raises(Outage):
+        patiently(engine, sleep=lambda _: None)
+    assert engine.asked == 5

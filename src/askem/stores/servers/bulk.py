@@ -17,6 +17,7 @@ from typing import Any
 import elasticsearch as es
 
 from askem.errors import BackendUnavailable
+from askem.stores.breaker import Outage
 from askem.stores.servers.elastic import BACKEND, Elastic
 
 MAX_ACTIONS = 500
@@ -66,8 +67,8 @@ class Bulk:
             if idle:
                 self._sleep(min(0.2 * 2**idle, 5.0) * random.uniform(0.7, 1.3))  # noqa: S311
             try:
-                items = self._elastic.write(partial(_send, waiting))
-            except BackendUnavailable:
+                items = self._elastic.once(partial(_send, waiting))
+            except Outage:
                 idle += 1
                 if idle == _ATTEMPTS:
                     raise

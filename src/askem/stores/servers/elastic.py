@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import elasticsearch as es
 
 from askem.errors import BackendUnavailable
-from askem.stores.breaker import Breaker, Outage
+from askem.stores.breaker import Breaker, Outage, patiently
 
 T = TypeVar("T")
 BACKEND = "elasticsearch"
@@ -30,7 +30,11 @@ class Elastic:
         return self.breaker.call(lambda: translated(work, self._client))
 
     def write(self, work: Callable[[es.Elasticsearch], T]) -> T:
-        """As `read`, with the time that writing takes. `work` must be safe to repeat."""
+        """As `once`, through an outage of some seconds. `work` must be safe to repeat."""
+        return patiently(lambda: self.once(work))
+
+    def once(self, work: Callable[[es.Elasticsearch], T]) -> T:
+        """As `read`, with the time that writing takes."""
         return self.breaker.call(lambda: translated(work, self._patient))
 
     def close(self) -> None:

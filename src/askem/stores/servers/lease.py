@@ -101,7 +101,7 @@ class Lease:
                 held = client.get(index=self._index, id=_ID).body
                 return held if held["_source"] == document else None
 
-        answer = self._elastic.write(work)
+        answer = self._elastic.once(work)
         if answer is None:
             return False
         self._at = {

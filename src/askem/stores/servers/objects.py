@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from weaviate.classes.query import Filter
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
 from askem.errors import BackendUnavailable
+from askem.stores.breaker import patiently
 from askem.stores.servers.documents import Window
 from askem.stores.servers.names import Names
 from askem.stores.servers.weaviate import Weaviate
@@ -24,16 +24,12 @@ _PAGE = 1_000
 _MOST = 10_000
 _ORDERS = 1_000
 _KEYS = 64
-_ATTEMPTS = 5
 
 
 class Objects:
-    def __init__(
-        self, client: Weaviate, names: Names, *, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
+    def __init__(self, client: Weaviate, names: Names) -> None:
         self._weaviate = client
         self._alias = names.collection_alias
-        self._sleep = sleep
 
     def write(self, windows: Sequence[Window], collection: str | None = None) -> dict[str, str]:
         """Writes all, each under its own id, so that writing again is harmless.
@@ -133,14 +129,7 @@ class Objects:
         return [dict(item.properties) for item in answer.objects]
 
     def _again(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
-        for attempt in range(_ATTEMPTS):
-            try:
-                return self._weaviate.write(work)
-            except BackendUnavailable:
-                if attempt == _ATTEMPTS - 1:
-                    raise
-                self._sleep(0.3 * 2**attempt)
-        raise AssertionError("unreachable")
+        return patiently(lambda: self._weaviate.write(work))
 
 
 def _by_passage(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str, int, int]]:
