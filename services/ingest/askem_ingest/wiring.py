@@ -72,7 +72,7 @@ def open_service(settings: IngestSettings) -> Iterator[state.Components]:
         encoder = stack.enter_context(
             closing(open_encoder(settings, threads=settings.encoder_threads))
         )
-        ingesting, deleting = (stack.enter_context(_open(settings, encoder)) for _ in range(2))
+        ingesting, deleting = (_open(settings, encoder, stack) for _ in range(2))
         yield state.Components(
             encoder,
             ingesting=state.Access(ingesting.writer, ingesting.ledger),
@@ -80,10 +80,12 @@ def open_service(settings: IngestSettings) -> Iterator[state.Components]:
         )
 
 
-def _open(settings: IngestSettings, encoder: Encoder) -> EmbeddedStore | ServerStore:
+def _open(
+    settings: IngestSettings, encoder: Encoder, stack: ExitStack
+) -> EmbeddedStore | ServerStore:
     if settings.stores == "embedded":
-        return EmbeddedStore.open(settings.data_dir, encoder)
-    return open_servers(settings, encoder)
+        return stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+    return stack.enter_context(open_servers(settings, encoder))
 
 
 def open_servers(settings: IngestSettings, encoder: Encoder) -> ServerStore:
