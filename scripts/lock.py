@@ -12,6 +12,8 @@ LOCKS = {
     "requirements-servers.in": "requirements-servers.lock",
     "requirements-dev.in": "requirements-dev.lock",
     "requirements-encoder.in": "requirements-encoder.lock",
+    "requirements-dpr.in": "requirements-dpr.lock",
+    "requirements-deploy.in": "requirements-deploy.lock",
 }
 
 

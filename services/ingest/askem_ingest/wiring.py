@@ -7,11 +7,12 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from askem.encoders import load_encoder
+from askem.encoders import open_encoder
 from askem.errors import ConfigurationError, InvalidInput
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.verify import EmbeddedVerifier, VerifyReport
+from askem_ingest import state
 from askem_ingest.settings import IngestSettings
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Components:
 def open_components(settings: IngestSettings, *, create: bool = False) -> Iterator[Components]:
     """Opens encoder and store, closes them in reverse. Raises ConfigurationError, also where
     there is no store yet and `create` does not ask for one."""
-    encoder = load_encoder(settings.encoder, threads=settings.encoder_threads)
+    encoder = open_encoder(settings, threads=settings.encoder_threads)
     with ExitStack() as stack:
         stack.callback(encoder.close)
         if settings.stores == "embedded":
@@ -78,7 +79,7 @@ def open_schema(settings: IngestSettings) -> Iterator[ServerStore]:
     if settings.stores != "servers":
         raise InvalidInput("ASKEM_STORES", "only servers have a schema of their own")
     with ExitStack() as stack:
-        encoder = stack.enter_context(closing(load_encoder(settings.encoder, threads=1)))
+        encoder = stack.enter_context(closing(open_encoder(settings, threads=1)))
         yield stack.enter_context(open_servers(settings, encoder))
 
 
@@ -92,3 +93,26 @@ def _verifier(store: ServerStore, encoder: Encoder) -> Verifier:
     from askem.stores.servers.verify import ServerVerifier
 
     return ServerVerifier(store, encoder)
+
+
+@contextmanager
+def open_service(settings: IngestSettings) -> Iterator[state.Components]:
+    """Opens what the service over HTTP needs, closes it in reverse. Raises ConfigurationError."""
+    with ExitStack() as stack:
+        encoder = stack.enter_context(
+            closing(open_encoder(settings, threads=settings.encoder_threads))
+        )
+        ingesting, deleting = (_open_store(settings, encoder, stack) for _ in range(2))
+        yield state.Components(
+            encoder,
+            ingesting=state.Access(ingesting.writer, ingesting.ledger),
+            deleting=state.Access(deleting.writer, deleting.ledger),
+        )
+
+
+def _open_store(
+    settings: IngestSettings, encoder: Encoder, stack: ExitStack
+) -> EmbeddedStore | ServerStore:
+    if settings.stores == "servers":
+        return stack.enter_context(open_servers(settings, encoder))
+    return stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))

@@ -6,23 +6,24 @@ from askem.http.health import Probe
 from askem.ports import Encoder, PassageReader
 
 
-def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
-    """Readiness of a service whose store is one piece."""
-    return [probe_encoder(encoder), probe_store(reader)]
-
-
-def probe_encoder(encoder: Encoder) -> Probe:
-    """The encoder encodes."""
+def encoder_probe(encoder: Encoder) -> Probe:
+    """Readiness of the encoder: it encodes."""
 
     def encodes() -> str:
-        encoder.encode_question("ready?")
+        # Not as a question: those are cached, and a server that has gone would go unseen.
+        encoder.encode_passages(["ready?"])
         return f"{encoder.encoder_id}, {encoder.dimension} dimensions"
 
     return Probe("encoder", encodes)
 
 
-def probe_store(reader: PassageReader) -> Probe:
-    """The store reads. An empty corpus is a remark, no failure."""
+def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
+    """Readiness of a service whose store is one piece."""
+    return [encoder_probe(encoder), store_probe(reader)]
+
+
+def store_probe(reader: PassageReader) -> Probe:
+    """Readiness of the store: it reads. An empty corpus is a remark, no failure."""
 
     def reads() -> str:
         snapshot = reader.snapshot()
