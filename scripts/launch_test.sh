@@ -64,14 +64,8 @@ serve() {
 }
 
 engines_up() {
-    "$python" - <<'PYTHON' 2>/dev/null || die "this build has no servers mode (ASKEM_STORES=servers); look at its version"
-import os
-
-os.environ["ASKEM_STORES"] = "servers"
-from askem.settings import CommonSettings
-
-CommonSettings()
-PYTHON
+    "$python" -c 'import askem.stores.servers' 2>/dev/null ||
+        die "the engines' clients are not installed: pip install -r requirements-servers.lock"
     "$root/scripts/engines.sh" status >/dev/null 2>&1 || started_engines=yes
     "$root/scripts/engines.sh" up >"$work/engines.log" 2>&1 ||
         die "the engines did not start: $(tail -n 3 "$work/engines.log"); look at scripts/engines.sh status"
