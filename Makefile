@@ -70,6 +70,10 @@ openapi: .venv/.ready
 	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation $(PROJECTS)
 	@touch $@
 
+.venv/.ready-servers: requirements-servers.lock .venv/.ready
+	@$(INSTALL) -r requirements-servers.lock
+	@touch $@
+
 .venv/.ready-dev: requirements-dev.lock .venv/.ready
 	@$(INSTALL) -r requirements-dev.lock
 	@touch $@

@@ -65,6 +65,7 @@ serve() {
 
 engines_up() {
     "$python" -c 'import askem.stores.servers' 2>/dev/null ||
+        make --silent -C "$root" .venv/.ready-servers ||
         die "the engines' clients are not installed: pip install -r requirements-servers.lock"
     "$root/scripts/engines.sh" status >/dev/null 2>&1 || started_engines=yes
     "$root/scripts/engines.sh" up >"$work/engines.log" 2>&1 ||
