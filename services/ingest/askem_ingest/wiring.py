@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from askem.encoders import open_encoder
-from askem.errors import ConfigurationError, InvalidInput
+from askem.errors import AskemError, BackendUnavailable, ConfigurationError, InvalidInput
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.verify import EmbeddedVerifier, VerifyReport
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from askem.stores.servers.migrate import Migration
 
 _TIMEOUT_S = 30.0
+_log = logging.getLogger("askem.ingest")
 
 
 class Verifier(Protocol):
@@ -65,29 +68,6 @@ def open_components(settings: IngestSettings, *, create: bool = False) -> Iterat
             )
 
 
-@contextmanager
-def open_service(settings: IngestSettings) -> Iterator[state.Components]:
-    """Opens what the service over HTTP needs, closes it in reverse. Raises ConfigurationError."""
-    with ExitStack() as stack:
-        encoder = stack.enter_context(
-            closing(open_encoder(settings, threads=settings.encoder_threads))
-        )
-        ingesting, deleting = (_open(settings, encoder, stack) for _ in range(2))
-        yield state.Components(
-            encoder,
-            ingesting=state.Access(ingesting.writer, ingesting.ledger),
-            deleting=state.Access(deleting.writer, deleting.ledger),
-        )
-
-
-def _open(
-    settings: IngestSettings, encoder: Encoder, stack: ExitStack
-) -> EmbeddedStore | ServerStore:
-    if settings.stores == "embedded":
-        return stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
-    return stack.enter_context(open_servers(settings, encoder))
-
-
 def open_servers(settings: IngestSettings, encoder: Encoder) -> ServerStore:
     """Both engines, waited for as one waits when nobody else does."""
     # Brings both engines' clients with it.
@@ -116,3 +96,46 @@ def _verifier(store: ServerStore, encoder: Encoder) -> Verifier:
     from askem.stores.servers.verify import ServerVerifier
 
     return ServerVerifier(store, encoder)
+
+
+@contextmanager
+def open_service(settings: IngestSettings) -> Iterator[state.Components]:
+    """Opens what the service over HTTP needs, closes it in reverse. Raises ConfigurationError."""
+    with ExitStack() as stack:
+        encoder = stack.enter_context(
+            closing(open_encoder(settings, threads=settings.encoder_threads))
+        )
+        ingesting, deleting = (_open_store(settings, encoder, stack) for _ in range(2))
+        if settings.stores == "servers":
+            stopped = threading.Event()
+            stack.callback(stopped.set)
+            threading.Thread(
+                target=_make_schema, args=(ingesting.writer, stopped), daemon=True
+            ).start()
+        yield state.Components(
+            encoder,
+            ingesting=state.Access(ingesting.writer, ingesting.ledger),
+            deleting=state.Access(deleting.writer, deleting.ledger),
+        )
+
+
+def _make_schema(writer: PassageWriter, stopped: threading.Event) -> None:
+    """So that retrievers are ready before anything was ingested; once the engines answer."""
+    while not stopped.is_set():
+        try:
+            with writer.exclusive():
+                return
+        except BackendUnavailable as error:
+            _log.warning("the schema cannot be made yet: %s", error)
+            stopped.wait(2)
+        except AskemError as error:
+            _log.error("the schema is not usable: %s", error)
+            return
+
+
+def _open_store(
+    settings: IngestSettings, encoder: Encoder, stack: ExitStack
+) -> EmbeddedStore | ServerStore:
+    if settings.stores == "servers":
+        return stack.enter_context(open_servers(settings, encoder))
+    return stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))

@@ -6,12 +6,7 @@ from askem.http.health import Probe
 from askem.ports import Encoder, PassageReader
 
 
-def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
-    """Readiness of a service whose store is one piece."""
-    return [probe_encoder(encoder), probe_store(reader)]
-
-
-def probe_encoder(encoder: Encoder) -> Probe:
+def encoder_probe(encoder: Encoder) -> Probe:
     """Readiness of the encoder: it encodes."""
 
     def encodes() -> str:
@@ -22,8 +17,13 @@ def probe_encoder(encoder: Encoder) -> Probe:
     return Probe("encoder", encodes)
 
 
-def probe_store(reader: PassageReader) -> Probe:
-    """The store reads. An empty corpus is a remark, no failure."""
+def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
+    """Readiness of a service whose store is one piece."""
+    return [encoder_probe(encoder), store_probe(reader)]
+
+
+def store_probe(reader: PassageReader) -> Probe:
+    """Readiness of the store: it reads. An empty corpus is a remark, no failure."""
 
     def reads() -> str:
         snapshot = reader.snapshot()

@@ -15,7 +15,7 @@ from askem.http.health import Probe
 from askem.ports import Encoder
 from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
-from askem_retriever.readiness import probe_encoder, probe_store
+from askem_retriever.readiness import encoder_probe, store_probe
 from askem_retriever.settings import RetrieverSettings
 from askem_retriever.state import Components
 
@@ -48,19 +48,8 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
             ),
             reader=store.reader,
             encoder_id=encoder.encoder_id,
-            probes=[probe_encoder(encoder), *stores_probes],
+            probes=[encoder_probe(encoder), *stores_probes],
         )
-
-
-@contextmanager
-def local_encoder(settings: RetrieverSettings) -> Iterator[Encoder]:
-    """The encoder to be served to others. Blocks. Raises ConfigurationError."""
-    if settings.encoder == REMOTE:
-        raise ConfigurationError(
-            "ASKEM_ENCODER=remote cannot be served on: name a model of this machine"
-        )
-    with closing(open_encoder(settings, threads=settings.encoder_threads)) as encoder:
-        yield encoder
 
 
 def _open_store(
@@ -68,7 +57,7 @@ def _open_store(
 ) -> tuple[EmbeddedStore | ServerStore, list[Probe]]:
     if settings.stores == "embedded":
         embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
-        return embedded, [probe_store(embedded.reader)]
+        return embedded, [store_probe(embedded.reader)]
     # Brings both engines' clients with it; one would log every request.
     from askem.stores.servers import ServerStore
 
@@ -81,5 +70,16 @@ def _open_store(
     return servers, [
         Probe("elasticsearch", servers.schema.check_index),
         Probe("weaviate", servers.schema.probe_collection),
-        probe_store(servers.reader),
+        store_probe(servers.reader),
     ]
+
+
+@contextmanager
+def local_encoder(settings: RetrieverSettings) -> Iterator[Encoder]:
+    """The encoder to be served to others. Blocks. Raises ConfigurationError."""
+    if settings.encoder == REMOTE:
+        raise ConfigurationError(
+            "ASKEM_ENCODER=remote cannot be served on: name a model of this machine"
+        )
+    with closing(open_encoder(settings, threads=settings.encoder_threads)) as encoder:
+        yield encoder

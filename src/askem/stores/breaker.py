@@ -28,15 +28,15 @@ class Outage(BackendUnavailable):
 
 
 def patiently(
-    work: Callable[[], T], *, attempts: int = 5, sleep: Callable[[float], None] = time.sleep
+    work: Callable[[], T], *, attempts: int = 9, sleep: Callable[[float], None] = time.sleep
 ) -> T:
-    """What `work` returns, called again through an outage of some seconds, for those who can wait:
-    0.5, 1, 2 and 4 s in between. Raises what the last call raised."""
+    """What `work` returns, called again through an outage of up to half a minute, as a restart is,
+    for those who can wait: after 0.5, 1, 2, 4, and then 5 s. Raises what the last call raised."""
     for attempt in range(attempts - 1):
         try:
             return work()
         except Outage:
-            sleep(0.5 * 2**attempt)
+            sleep(min(0.5 * 2**attempt, 5.0))
     return work()
 
 

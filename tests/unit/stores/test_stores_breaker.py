@@ -133,4 +133,4 @@ def test_nobody_waits_for_ever(engine: Engine) -> None:
     engine.down = True
     with pytest.raises(Outage):
         patiently(engine, sleep=lambda _: None)
-    assert engine.asked == 5
+    assert engine.asked == 9

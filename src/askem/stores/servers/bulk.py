@@ -22,8 +22,8 @@ from askem.stores.servers.elastic import BACKEND, Elastic
 
 MAX_ACTIONS = 500
 MAX_BYTES = 10_000_000
-_ATTEMPTS = 6
-"""Requests in a row without any progress after which writing is given up: some 12 s."""
+_ATTEMPTS = 9
+"""Requests in a row without any progress after which writing is given up: some 25 s."""
 _LATER = (429, 502, 503, 504)
 
 

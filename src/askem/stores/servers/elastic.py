@@ -30,7 +30,7 @@ class Elastic:
         return self.breaker.call(lambda: translated(work, self._client))
 
     def write(self, work: Callable[[es.Elasticsearch], T]) -> T:
-        """As `once`, through an outage of some seconds. `work` must be safe to repeat."""
+        """As `once`, through an outage of up to half a minute. `work` must be safe to repeat."""
         return patiently(lambda: self.once(work))
 
     def once(self, work: Callable[[es.Elasticsearch], T]) -> T:

@@ -43,7 +43,7 @@ class Schema(Versions):
         version = self._names.version_of(index) if index else None
         version = version or self._next_version()
         self.create_version(version)
-        self._elastic.write(self._create_common)
+        self.create_common()
         if index is None:
             self.point_index(version)
         if self.current_collection() is None:
@@ -106,10 +106,15 @@ class Schema(Versions):
             self.drop_version(version)
         return dropped
 
-    def _create_common(self, client: es.Elasticsearch) -> None:
+    def create_common(self) -> None:
+        """The indexes of ledger and lease, which have no versions. Safe to repeat."""
         settings = {"number_of_shards": 1, "auto_expand_replicas": "0-1"}
-        create_index(client, self._names.ledger, mappings.ledger(), settings)
-        create_index(client, self._names.lease, mappings.lease(), settings)
+
+        def work(client: es.Elasticsearch) -> None:
+            create_index(client, self._names.ledger, mappings.ledger(), settings)
+            create_index(client, self._names.lease, mappings.lease(), settings)
+
+        self._elastic.write(work)
 
     def _next_version(self) -> int:
         elastic, vectors = self.status()

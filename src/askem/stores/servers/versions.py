@@ -104,5 +104,11 @@ class Versions:
 def create_index(
     client: es.Elasticsearch, index: str, mapping: dict[str, Any], settings: dict[str, Any]
 ) -> None:
-    if not client.indices.exists(index=index):
+    """Makes an index where there is none."""
+    if client.indices.exists(index=index):
+        return
+    try:
         client.indices.create(index=index, mappings=mapping, settings=settings)
+    except es.BadRequestError as error:
+        if error.error != "resource_already_exists_exception":
+            raise

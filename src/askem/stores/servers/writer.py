@@ -45,6 +45,7 @@ class ServerWriter:
         self._lease = lease
         self._schema = schema
         self._names = names
+        self._prepared = False
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -52,6 +53,10 @@ class ServerWriter:
 
         Raises BackendUnavailable, EncoderMismatch where the index is another encoder's.
         """
+        if not self._prepared:
+            # Not by writing to it: an index that makes itself guesses its types.
+            self._schema.create_common()
+            self._prepared = True
         with self._lease.held():
             self._schema.ensure()
             yield
