@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --re
 PROJECTS := -e . -e services/retriever -e services/ingest
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
 
-.PHONY: run test check lint types imports locks lock openapi clean
+.PHONY: run test test-dpr check check-deploy images lint types imports locks lock openapi clean
 
 run: .venv/.ready
 	@$(BIN)/python scripts/run.py
@@ -13,7 +13,24 @@ run: .venv/.ready
 test: .venv/.ready-dev
 	$(BIN)/python -m pytest
 
+# Installs torch, some 6 GB, into .venv.
+test-dpr: .venv/.ready-dpr
+	$(BIN)/python -m pytest -m dpr
+
 check: lint types imports locks
+
+# Deployment files; needs Go, nginx and shellcheck.
+check-deploy: .venv/.ready-dev requirements-deploy.lock
+	@$(INSTALL) -r requirements-deploy.lock
+	$(BIN)/python scripts/check_deploy.py
+	shellcheck -x scripts/*.sh deploy/*.sh
+	$(BIN)/python scripts/check_slow_senders.py
+
+# Builds the services' images and starts each; as root, needs buildah. `make images BASE=debootstrap`
+# where no base image can be pulled.
+BASE ?= python:3.12-slim
+images:
+	scripts/build_images.sh --base $(BASE)
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff check .
@@ -50,6 +67,11 @@ openapi: .venv/.ready
 
 .venv/.ready-dev: requirements-dev.lock .venv/.ready
 	@$(INSTALL) -r requirements-dev.lock
+	@touch $@
+
+.venv/.ready-dpr: requirements-dpr.lock .venv/.ready-dev
+	@echo "Installing torch and transformers into .venv (some minutes the first time)"
+	@$(INSTALL) -r requirements-dpr.lock
 	@touch $@
 
 clean:

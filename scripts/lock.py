@@ -11,6 +11,8 @@ LOCKS = {
     "requirements.in": "requirements.lock",
     "requirements-dev.in": "requirements-dev.lock",
     "requirements-encoder.in": "requirements-encoder.lock",
+    "requirements-dpr.in": "requirements-dpr.lock",
+    "requirements-deploy.in": "requirements-deploy.lock",
 }
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from askem.errors import InvalidInput
@@ -19,6 +19,9 @@ def cpu_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+CommitId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+
+
 class CommonSettings(BaseSettings):
     """Typed and bounded; a wrong value stops the start with its name."""
 
@@ -28,9 +31,28 @@ class CommonSettings(BaseSettings):
 
     data_dir: Path = Path("data")
     encoder: str = "minilm-int8"
-    """`minilm-int8`, or the path of a folder with a sentence encoder in ONNX."""
+    """`minilm-int8`, the path of a folder with a sentence encoder in ONNX, `dpr`, `dpr:` and a
+    folder, or `remote`."""
     encoder_threads: Annotated[int, Field(ge=1, le=64)] = Field(default_factory=cpu_count)
     """How many texts are encoded at a time."""
+    dpr_question_revision: CommitId | None = None
+    """Which commit of DPR's question encoder to load from the hub; not needed for a folder."""
+    dpr_passage_revision: CommitId | None = None
+    embeddings_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$")] | None = None
+    """Of an OpenAI-style server, for the encoder `remote`; usually ends in /v1."""
+    embeddings_model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    embeddings_key: SecretStr | None = None
+    embeddings_window_tokens: Annotated[int, Field(ge=32, le=1_000_000)] | None = None
+    """The longest text that model takes, in its tokens."""
+    embeddings_dimension: Annotated[int, Field(ge=1, le=16_384)] | None = None
+    """None: the server is asked for it at the start."""
+    embeddings_timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
+    embeddings_concurrency: Annotated[int, Field(ge=1, le=64)] = 4
+    """Requests at a time."""
+    embeddings_encoding: Literal["base64", "float"] = "base64"
+    """How vectors are asked for; either is understood."""
+    embeddings_input_type: bool = False
+    """Send `input_type`, `query` or `document`, which Askem's own server understands."""
     stores: Literal["embedded"] = "embedded"
     topic_aliases: dict[str, str] = Field(
         default_factory=lambda: {"covid": "covid-19", "xdd-covid-19": "covid-19"}

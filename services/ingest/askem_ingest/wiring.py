@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
-from askem.encoders import load_encoder
+from askem.encoders import open_encoder
 from askem.errors import ConfigurationError
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
@@ -28,7 +28,7 @@ class Components:
 def open_components(settings: IngestSettings, *, create: bool = False) -> Iterator[Components]:
     """Opens encoder and store, closes them in reverse. Raises ConfigurationError, also where
     there is no store yet and `create` does not ask for one."""
-    encoder = load_encoder(settings.encoder, threads=settings.encoder_threads)
+    encoder = open_encoder(settings, threads=settings.encoder_threads)
     if not create and not EmbeddedStore.exists(settings.data_dir):
         raise ConfigurationError(
             f"ASKEM_DATA_DIR: nothing has been ingested into {settings.data_dir} yet"
@@ -48,7 +48,7 @@ def open_service(settings: IngestSettings) -> Iterator[state.Components]:
     """Opens what the service over HTTP needs, closes it in reverse. Raises ConfigurationError."""
     with ExitStack() as stack:
         encoder = stack.enter_context(
-            closing(load_encoder(settings.encoder, threads=settings.encoder_threads))
+            closing(open_encoder(settings, threads=settings.encoder_threads))
         )
         ingesting, deleting = (
             stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder)) for _ in range(2)

@@ -63,6 +63,9 @@ class StoppableEncoder:
             vectors += self._encoder.encode_passages(part)
         return vectors
 
+    def close(self) -> None:
+        """Leaves the encoder open: it belongs to whoever made it."""
+
 
 def slices(texts: Sequence[str]) -> Iterator[list[str]]:
     """`texts` in order, cut so that none takes long to encode; a text stays whole."""

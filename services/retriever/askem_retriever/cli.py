@@ -41,10 +41,16 @@ def _settings() -> RetrieverSettings:
 @click.option("--host", help="Address to listen on (ASKEM_HOST, 127.0.0.1).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port (ASKEM_PORT, 4502); 0: any.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="ASKEM_DATA_DIR, ./data.")
+@click.option("--services", help="Names with commas between (ASKEM_SERVICES); all installed.")
 @click.option("--show-key", is_flag=True, help="Print the API key, and a request to paste.")
 @click.option("--quiet", is_flag=True, help="No log line for each request.")
 def serve(
-    host: str | None, port: int | None, data_dir: Path | None, show_key: bool, quiet: bool
+    host: str | None,
+    port: int | None,
+    data_dir: Path | None,
+    services: str | None,
+    show_key: bool,
+    quiet: bool,
 ) -> None:
     """Answer questions over HTTP until Ctrl-C."""
     settings = _settings()
@@ -58,13 +64,19 @@ def serve(
         listener = server.listen(host, settings.port if port is None else port)
         url = _url(host, listener.getsockname()[1])
         home = Host(data_dir=data_dir, base_url=url, api_key=key.value)
-        app = build_app(installed_services(home), api_keys=[key.value], keyring=keyring)
+        chosen = installed_services(home, _names(services, settings))
+        app = build_app(chosen, api_keys=[key.value], keyring=keyring)
         # A terminal has one reader, and a new key has to be seen once; logs are read by many.
         reveal = not key.internal and (show_key or key.created or sys.stdout.isatty())
         server.serve_until_stopped(app, listener, started=lambda: _greet(url, key, reveal))
     except AskemError as error:
         raise click.ClickException(str(error)) from None
     click.echo("Stopped.")
+
+
+def _names(given: str | None, settings: RetrieverSettings) -> list[str]:
+    text = settings.services if given is None else given
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def _secret(value: SecretStr | None) -> str | None:

@@ -16,6 +16,8 @@ class RetrieverSettings(CommonSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 4502
     """0: any free port."""
+    services: str = ""
+    """Which of the installed services this process serves, commas between; empty: all."""
     api_key: SecretStr | None = None
     workers: Annotated[int, Field(ge=1, le=256)] = Field(default_factory=cpu_count)
     """How many searches run at once."""
@@ -27,3 +29,11 @@ class RetrieverSettings(CommonSettings):
     """The ranking of requests that name none."""
     max_distance: Annotated[float, Field(ge=0, le=2)] | None = None
     """The cosine distance cut of requests that name none; None: no cut."""
+
+
+class EncodeServerSettings(RetrieverSettings):
+    """Of `askem encode-serve`: workers, queue, time-out and key are the retriever's."""
+
+    encode_host: str = "127.0.0.1"
+    encode_port: Annotated[int, Field(ge=0, le=65535)] = 4505
+    """0: any free port."""

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 
-from askem.encoders import load_encoder
+from askem.encoders import open_encoder
+from askem.encoders.configured import REMOTE
+from askem.errors import ConfigurationError
+from askem.ports import Encoder
 from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
 from askem_retriever.readiness import probes
@@ -23,7 +26,7 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
     """
     with ExitStack() as stack:
         # Questions are encoded one by one, in the threads that ask.
-        encoder = stack.enter_context(closing(load_encoder(settings.encoder, threads=1)))
+        encoder = stack.enter_context(closing(open_encoder(settings, threads=1)))
         store = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
         # Not the pool that runs searches: each of them waits for its own encoding.
         encoding = stack.enter_context(
@@ -41,3 +44,14 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
             encoder_id=encoder.encoder_id,
             probes=probes(encoder, store.reader),
         )
+
+
+@contextmanager
+def local_encoder(settings: RetrieverSettings) -> Iterator[Encoder]:
+    """The encoder to be served to others. Blocks. Raises ConfigurationError."""
+    if settings.encoder == REMOTE:
+        raise ConfigurationError(
+            "ASKEM_ENCODER=remote cannot be served on: name a model of this machine"
+        )
+    with closing(open_encoder(settings, threads=settings.encoder_threads)) as encoder:
+        yield encoder

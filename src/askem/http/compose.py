@@ -68,11 +68,21 @@ class Service:
 ServiceFactory = Callable[[Host], Service]
 
 
-def installed_services(host: Host) -> list[Service]:
-    """Every installed service, by name. Raises ConfigurationError when there is none."""
+def installed_services(host: Host, only: Sequence[str] = ()) -> list[Service]:
+    """The services named in `only`, every installed one without it; by name.
+
+    Raises ConfigurationError when there is none, and for a name that is not installed.
+    """
     found = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
     if not found:
         raise ConfigurationError("no service is installed: pip install askem-retriever")
+    if only:
+        names = {entry.name for entry in found}
+        if unknown := sorted(set(only) - names):
+            raise ConfigurationError(
+                f"not installed: {', '.join(unknown)}; services here: {', '.join(sorted(names))}"
+            )
+        found = [entry for entry in found if entry.name in only]
     factories: list[ServiceFactory] = [entry.load() for entry in found]
     return [factory(host) for factory in factories]
 

@@ -194,3 +194,32 @@ def service(host):
     assert errors.endswith("\nError: the model file is missing: run `make models`\n")
     assert "Traceback" not in errors
     assert output == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--services", "retriever,agent"], "not installed: agent; services here: retriever"),
+        (["--services", "nobody"], "not installed: nobody; services here: "),
+    ],
+)
+def test_a_service_that_is_not_installed_is_named(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    process = start(tmp_path, "--port", "0", *options)
+    _, errors = process.communicate(timeout=15)
+    assert process.returncode == 1
+    assert message in errors
+    assert "Traceback" not in errors
+
+
+def test_services_can_be_chosen(tmp_path: Path) -> None:
+    entries = tmp_path / "askem_other-0.dist-info"
+    entries.mkdir()
+    (entries / "METADATA").write_text("Metadata-Version: 2.1\nName: askem-other\nVersion: 0\n")
+    (entries / "entry_points.txt").write_text("[askem.services]\nother = no_such_module:service\n")
+    process = start(tmp_path, "--port", "0", "--services", " retriever ,")
+    assert greeting_of(process, 1)[0].startswith("Askem answers at ")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=15)
+    assert process.returncode == 0
