@@ -5,7 +5,8 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --re
 PROJECTS := -e . -e services/retriever -e services/ingest
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
 
-.PHONY: run test test-dpr check check-deploy images lint types imports locks lock openapi clean
+.PHONY: run test test-dpr test-servers check check-deploy images lint types imports locks lock \
+	openapi clean
 
 run: .venv/.ready
 	@$(BIN)/python scripts/run.py
@@ -16,6 +17,11 @@ test: .venv/.ready-dev
 # Installs torch, some 6 GB, into .venv.
 test-dpr: .venv/.ready-dpr
 	$(BIN)/python -m pytest -m dpr
+
+# On real Elasticsearch and Weaviate; fails where they cannot be had.
+test-servers: .venv/.ready-dev
+	scripts/engines.sh up
+	eval "$$(scripts/engines.sh env)" && $(BIN)/python -m pytest -m servers tests/servers
 
 check: lint types imports locks
 

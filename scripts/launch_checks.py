@@ -26,8 +26,9 @@ VISIBLE_WITHIN_S = 10.0
 LOOK_AT = {
     "encoder": "ASKEM_ENCODER and the service's log",
     "store": "ASKEM_DATA_DIR and the service's log",
-    "elasticsearch": "whether Elasticsearch runs, ELASTICSEARCH_URL and ELASTICSEARCH_APIKEY",
-    "weaviate": "whether Weaviate runs, WEAVIATE_URL and WEAVIATE_APIKEY",
+    "elasticsearch": "whether Elasticsearch runs, ELASTICSEARCH_URL, ELASTICSEARCH_APIKEY, and "
+    "`askem schema status`",
+    "weaviate": "whether Weaviate runs, WEAVIATE_URL, WEAVIATE_APIKEY, and `askem schema status`",
 }
 
 

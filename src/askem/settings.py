@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from askem.errors import InvalidInput
@@ -20,13 +20,19 @@ def cpu_count() -> int:
 
 
 CommitId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+_ENGINES = ("weaviate_url", "weaviate_apikey", "elasticsearch_url", "elasticsearch_apikey")
 
 
 class CommonSettings(BaseSettings):
     """Typed and bounded; a wrong value stops the start with its name."""
 
     model_config = SettingsConfigDict(
-        env_prefix="ASKEM_", env_file=".env", frozen=True, extra="ignore", env_ignore_empty=True
+        env_prefix="ASKEM_",
+        env_file=".env",
+        frozen=True,
+        extra="ignore",
+        env_ignore_empty=True,
+        populate_by_name=True,
     )
 
     data_dir: Path = Path("data")
@@ -53,11 +59,32 @@ class CommonSettings(BaseSettings):
     """How vectors are asked for; either is understood."""
     embeddings_input_type: bool = False
     """Send `input_type`, `query` or `document`, which Askem's own server understands."""
-    stores: Literal["embedded"] = "embedded"
+    weaviate_url: str | None = Field(default=None, validation_alias="WEAVIATE_URL")
+    weaviate_grpc_url: str | None = Field(default=None, validation_alias="WEAVIATE_GRPC_URL")
+    """Absent: the host of `weaviate_url`, port 50051."""
+    weaviate_apikey: SecretStr | None = Field(default=None, validation_alias="WEAVIATE_APIKEY")
+    elasticsearch_url: str | None = Field(default=None, validation_alias="ELASTICSEARCH_URL")
+    elasticsearch_apikey: SecretStr | None = Field(
+        default=None, validation_alias="ELASTICSEARCH_APIKEY"
+    )
+    index: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")] = "passages"
+    """The corpus's name on the engines."""
+    engine_timeout_s: Annotated[float, Field(gt=0, le=60)] = 1.5
+    """How long a search waits for an engine's answer, each time it asks."""
+    stores: Literal["embedded", "servers"] = "embedded"
     topic_aliases: dict[str, str] = Field(
         default_factory=lambda: {"covid": "covid-19", "xdd-covid-19": "covid-19"}
     )
     """Other name to canonical topic; the case of names does not matter."""
+
+    @field_validator("stores")
+    @classmethod
+    def _complete(cls, stores: str, info: ValidationInfo) -> str:
+        """Never a fallback: what is missing stops the start with its name."""
+        missing = [name.upper() for name in _ENGINES if not info.data.get(name)]
+        if stores == "servers" and missing:
+            raise ValueError(f"servers needs {', '.join(missing)}")
+        return stores
 
     @field_validator("data_dir")
     @classmethod

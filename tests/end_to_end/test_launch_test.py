@@ -39,7 +39,9 @@ def test_a_sound_server_passes(tmp_path: Path) -> None:
     status, output = run([str(LAUNCH), "--embedded", "--data-dir", str(tmp_path / "d"), "--new"])
     assert status == 0, output
     passed = re.findall(r"^PASS ([a-z ]+)", output, re.MULTILINE)
-    assert {"ready", "wrong key", "malformed request", "ingest papers", "ingest figure"} <= {*passed}
+    assert {"ready", "wrong key", "malformed request", "ingest papers", "ingest figure"} <= {
+        *passed
+    }
     assert {"encoder", "vector", "hybrid", "filters", "steering", "delete"} <= {*passed}
     assert "FAIL" not in output
     # It leaves nothing behind.
@@ -76,7 +78,7 @@ class Stub(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    do_POST = do_GET
+    do_POST = do_GET  # noqa: N815 - the base class names them so
 
     def log_message(self, *_: object) -> None: ...
 

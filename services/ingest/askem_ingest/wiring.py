@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from askem.encoders import open_encoder
-from askem.errors import ConfigurationError
+from askem.errors import ConfigurationError, InvalidInput
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
-from askem.stores.embedded.verify import EmbeddedVerifier
+from askem.stores.embedded.verify import EmbeddedVerifier, VerifyReport
 from askem_ingest import state
 from askem_ingest.settings import IngestSettings
+
+if TYPE_CHECKING:
+    from askem.stores.servers import ServerStore
+    from askem.stores.servers.migrate import Migration
+
+_TIMEOUT_S = 30.0
+
+
+class Verifier(Protocol):
+    """Compares what is held where; `repair` mends it first."""
+
+    def check(self) -> VerifyReport: ...
+
+    def repair(self) -> VerifyReport: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +36,7 @@ class Components:
     writer: PassageWriter
     ledger: Ledger
     reader: PassageReader
-    verifier: EmbeddedVerifier
+    verifier: Verifier
 
 
 @contextmanager
@@ -29,18 +44,25 @@ def open_components(settings: IngestSettings, *, create: bool = False) -> Iterat
     """Opens encoder and store, closes them in reverse. Raises ConfigurationError, also where
     there is no store yet and `create` does not ask for one."""
     encoder = open_encoder(settings, threads=settings.encoder_threads)
-    if not create and not EmbeddedStore.exists(settings.data_dir):
-        raise ConfigurationError(
-            f"ASKEM_DATA_DIR: nothing has been ingested into {settings.data_dir} yet"
-        )
-    store = EmbeddedStore.open(settings.data_dir, encoder)
-    try:
-        yield Components(
-            encoder, store.writer, store.ledger, store.reader, EmbeddedVerifier(store, encoder)
-        )
-    finally:
-        store.close()
-        encoder.close()
+    with ExitStack() as stack:
+        stack.callback(encoder.close)
+        if settings.stores == "embedded":
+            if not create and not EmbeddedStore.exists(settings.data_dir):
+                raise ConfigurationError(
+                    f"ASKEM_DATA_DIR: nothing has been ingested into {settings.data_dir} yet"
+                )
+            embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+            verifier = EmbeddedVerifier(embedded, encoder)
+            yield Components(encoder, embedded.writer, embedded.ledger, embedded.reader, verifier)
+        else:
+            servers = stack.enter_context(open_servers(settings, encoder))
+            if not create and servers.schema.current_index() is None:
+                raise ConfigurationError(
+                    f"ASKEM_INDEX: nothing has been ingested into {settings.index} yet"
+                )
+            yield Components(
+                encoder, servers.writer, servers.ledger, servers.reader, _verifier(servers, encoder)
+            )
 
 
 @contextmanager
@@ -50,11 +72,47 @@ def open_service(settings: IngestSettings) -> Iterator[state.Components]:
         encoder = stack.enter_context(
             closing(open_encoder(settings, threads=settings.encoder_threads))
         )
-        ingesting, deleting = (
-            stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder)) for _ in range(2)
-        )
+        ingesting, deleting = (_open(settings, encoder, stack) for _ in range(2))
         yield state.Components(
             encoder,
             ingesting=state.Access(ingesting.writer, ingesting.ledger),
             deleting=state.Access(deleting.writer, deleting.ledger),
         )
+
+
+def _open(
+    settings: IngestSettings, encoder: Encoder, stack: ExitStack
+) -> EmbeddedStore | ServerStore:
+    if settings.stores == "embedded":
+        return stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+    return stack.enter_context(open_servers(settings, encoder))
+
+
+def open_servers(settings: IngestSettings, encoder: Encoder) -> ServerStore:
+    """Both engines, waited for as one waits when nobody else does."""
+    # Brings both engines' clients with it.
+    from askem.stores.servers import ServerStore
+
+    return ServerStore.configured(settings, encoder, timeout_s=_TIMEOUT_S)
+
+
+@contextmanager
+def open_schema(settings: IngestSettings) -> Iterator[ServerStore]:
+    """The server store alone. Raises InvalidInput where the embedded one is configured."""
+    if settings.stores != "servers":
+        raise InvalidInput("ASKEM_STORES", "only servers have a schema of their own")
+    with ExitStack() as stack:
+        encoder = stack.enter_context(closing(open_encoder(settings, threads=1)))
+        yield stack.enter_context(open_servers(settings, encoder))
+
+
+def migrate_schema(store: ServerStore, *, drop_old: bool) -> Migration:
+    from askem.stores.servers.migrate import migrate
+
+    return migrate(store, drop_old=drop_old)
+
+
+def _verifier(store: ServerStore, encoder: Encoder) -> Verifier:
+    from askem.stores.servers.verify import ServerVerifier
+
+    return ServerVerifier(store, encoder)

@@ -23,7 +23,7 @@ from askem.http.fields import Clean, RequestModel, WholeNumber
 from askem.http.health import Probe
 from askem.models import Vector
 from askem.ports import Encoder
-from askem_retriever.readiness import encoder_probe
+from askem_retriever.readiness import probe_encoder
 from askem_retriever.settings import EncodeServerSettings
 
 NAME = "encoder"
@@ -85,7 +85,7 @@ def create_app(settings: EncodeServerSettings, key: str, open_encoder: OpenEncod
             stack.push_async_callback(asyncio.to_thread, executor.close)
             two_sided = await asyncio.to_thread(_is_two_sided, encoder)
             setattr(app.state, NAME, State(encoder, executor, two_sided))
-            yield [encoder_probe(encoder)]
+            yield [probe_encoder(encoder)]
 
     limits = {"/v1/embeddings": MAX_BODY_BYTES}
     service = Service(name=NAME, router=router, open=opened, body_limits=limits)

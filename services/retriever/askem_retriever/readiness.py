@@ -6,7 +6,12 @@ from askem.http.health import Probe
 from askem.ports import Encoder, PassageReader
 
 
-def encoder_probe(encoder: Encoder) -> Probe:
+def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
+    """Readiness of a service whose store is one piece."""
+    return [probe_encoder(encoder), probe_store(reader)]
+
+
+def probe_encoder(encoder: Encoder) -> Probe:
     """Readiness of the encoder: it encodes."""
 
     def encodes() -> str:
@@ -17,8 +22,8 @@ def encoder_probe(encoder: Encoder) -> Probe:
     return Probe("encoder", encodes)
 
 
-def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
-    """Readiness: the encoder encodes, the store reads. An empty corpus is a remark, no failure."""
+def probe_store(reader: PassageReader) -> Probe:
+    """The store reads. An empty corpus is a remark, no failure."""
 
     def reads() -> str:
         snapshot = reader.snapshot()
@@ -26,4 +31,4 @@ def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
             return "the corpus is empty: add papers with `askem ingest`"
         return f"{snapshot.papers} papers, {snapshot.passages} passages"
 
-    return [encoder_probe(encoder), Probe("store", reads)]
+    return Probe("store", reads)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
 
 from askem.encoders import open_encoder
 from askem.encoders.configured import REMOTE
 from askem.errors import ConfigurationError
+from askem.http.health import Probe
 from askem.ports import Encoder
 from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
-from askem_retriever.readiness import probes
+from askem_retriever.readiness import probe_encoder, probe_store
 from askem_retriever.settings import RetrieverSettings
 from askem_retriever.state import Components
+
+if TYPE_CHECKING:
+    from askem.stores.servers import ServerStore
 
 
 @contextmanager
@@ -27,7 +33,7 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
     with ExitStack() as stack:
         # Questions are encoded one by one, in the threads that ask.
         encoder = stack.enter_context(closing(open_encoder(settings, threads=1)))
-        store = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+        store, stores_probes = _open_store(settings, encoder, stack)
         # Not the pool that runs searches: each of them waits for its own encoding.
         encoding = stack.enter_context(
             ThreadPoolExecutor(settings.workers, thread_name_prefix="askem-question")
@@ -42,7 +48,7 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
             ),
             reader=store.reader,
             encoder_id=encoder.encoder_id,
-            probes=probes(encoder, store.reader),
+            probes=[probe_encoder(encoder), *stores_probes],
         )
 
 
@@ -55,3 +61,25 @@ def local_encoder(settings: RetrieverSettings) -> Iterator[Encoder]:
         )
     with closing(open_encoder(settings, threads=settings.encoder_threads)) as encoder:
         yield encoder
+
+
+def _open_store(
+    settings: RetrieverSettings, encoder: Encoder, stack: ExitStack
+) -> tuple[EmbeddedStore | ServerStore, list[Probe]]:
+    if settings.stores == "embedded":
+        embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+        return embedded, [probe_store(embedded.reader)]
+    # Brings both engines' clients with it; one would log every request.
+    from askem.stores.servers import ServerStore
+
+    logging.getLogger("elastic_transport").setLevel(logging.ERROR)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+
+    servers = stack.enter_context(
+        ServerStore.configured(settings, encoder, timeout_s=settings.engine_timeout_s)
+    )
+    return servers, [
+        Probe("elasticsearch", servers.schema.check_index),
+        Probe("weaviate", servers.schema.probe_collection),
+        probe_store(servers.reader),
+    ]
