@@ -32,6 +32,12 @@ LOOK_AT = {
 }
 
 
+def _place(name: str, detail: str) -> str:
+    if "another encoder" in detail:
+        return "ASKEM_ENCODER, and which encoder the index is of"
+    return LOOK_AT.get(name.split()[0].lower(), "the service's log")
+
+
 class Checks:
     """One method a check: returns a remark, raises Failed or Skipped."""
 
@@ -108,8 +114,7 @@ class Checks:
             missing = [check for check in answer.json()["checks"] if not check["ok"]]
         except (ValueError, KeyError, TypeError):
             return Failed(f"/readyz gave {answer.status_code}", "the proxy's and service's logs")
-        names = [str(check["name"]) for check in missing]
-        places = [LOOK_AT.get(name.split()[0].lower(), "the service's log") for name in names]
+        places = [_place(str(check["name"]), str(check["detail"])) for check in missing]
         came_back = ", ".join(f"{check['name']} ({check['detail']})" for check in missing)
         return Failed(f"not working: {came_back}", "; ".join(dict.fromkeys(places)))
 

@@ -64,9 +64,14 @@ serve() {
 }
 
 engines_up() {
-    "$python" -c 'import askem.stores.servers' 2>/dev/null ||
-        make --silent -C "$root" .venv/.ready-servers ||
-        die "the engines' clients are not installed: pip install -r requirements-servers.lock"
+    "$python" - <<'PYTHON' || die "this build has no servers mode (ASKEM_STORES=servers); look at its version"
+import sys
+from typing import get_args
+
+from askem.settings import CommonSettings
+
+sys.exit("servers" not in get_args(CommonSettings.model_fields["stores"].annotation))
+PYTHON
     "$root/scripts/engines.sh" status >/dev/null 2>&1 || started_engines=yes
     "$root/scripts/engines.sh" up >"$work/engines.log" 2>&1 ||
         die "the engines did not start: $(tail -n 3 "$work/engines.log"); look at scripts/engines.sh status"
@@ -74,6 +79,8 @@ engines_up() {
     lines=$("$root/scripts/engines.sh" env)
     eval "$lines"
     export ASKEM_STORES=servers
+    "$root/.venv/bin/askem" schema create >"$work/schema.log" 2>&1 ||
+        die "\`askem schema create\`: $(tail -n 1 "$work/schema.log"); look at \`askem schema status\`"
 }
 
 compose_up() {
@@ -84,7 +91,9 @@ compose_up() {
     docker compose --project-directory "$root" up --detach --wait --quiet-pull >"$work/compose.log" 2>&1 ||
         die "docker compose up: $(tail -n 3 "$work/compose.log"); look at docker compose ps and logs"
     started_compose=yes
-    url="http://127.0.0.1:${ASKEM_HTTP_PORT:-4502}"
+    docker compose --project-directory "$root" exec --no-TTY ingest askem schema create >"$work/schema.log" 2>&1 ||
+        die "\`askem schema create\`: $(tail -n 1 "$work/schema.log"); look at docker compose logs ingest"
+    url="http://$(docker compose --project-directory "$root" port nginx 4502)"
 }
 
 main() {
