@@ -5,13 +5,22 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --re
 PROJECTS := -e . -e services/retriever -e services/ingest
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
 
-.PHONY: run test check check-deploy images lint types imports locks lock openapi clean
+.PHONY: run test test-servers test-dpr check check-deploy images lint types imports locks lock openapi clean
 
 run: .venv/.ready
 	@$(BIN)/python scripts/run.py
 
 test: .venv/.ready-dev
 	$(BIN)/python -m pytest
+
+# On real Elasticsearch and Weaviate; fails where they cannot be had.
+test-servers: .venv/.ready-dev
+	scripts/engines.sh up
+	eval "$$(scripts/engines.sh env)" && $(BIN)/python -m pytest -m servers
+
+# Installs torch, some 6 GB, into .venv.
+test-dpr: .venv/.ready-dpr
+	$(BIN)/python -m pytest -m dpr
 
 check: lint types imports locks
 
@@ -46,7 +55,7 @@ lock: .venv/.ready-dev
 	$(BIN)/python scripts/lock.py $(UPGRADE)
 
 openapi: .venv/.ready
-	$(BIN)/python -m askem_retriever.openapi > docs/openapi.json
+	$(BIN)/python scripts/openapi.py > docs/openapi.json
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -61,8 +70,17 @@ openapi: .venv/.ready
 	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation $(PROJECTS)
 	@touch $@
 
+.venv/.ready-servers: requirements-servers.lock .venv/.ready
+	@$(INSTALL) -r requirements-servers.lock
+	@touch $@
+
 .venv/.ready-dev: requirements-dev.lock .venv/.ready
 	@$(INSTALL) -r requirements-dev.lock
+	@touch $@
+
+.venv/.ready-dpr: requirements-dpr.lock .venv/.ready-dev
+	@echo "Installing torch and transformers into .venv (some minutes the first time)"
+	@$(INSTALL) -r requirements-dpr.lock
 	@touch $@
 
 clean:

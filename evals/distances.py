@@ -29,7 +29,7 @@ def main() -> None:
             text, paper, doc = pair
             request = SearchRequest(question=text, top_k=100, mode="vector", paper_ids=[paper])
             hits = server.search(request).hits
-            return min(h.distance for h in hits if doc in (h.passage_id, h.paper_id))
+            return min(h.distance or 0.0 for h in hits if doc in (h.passage_id, h.paper_id))
 
         found = ask_all(pairs, distance)
     distances = np.array(list(found.values()))

@@ -1,7 +1,8 @@
 """Latency of a server at many passages.
 
 `build SOURCE TARGET` copies a data folder's passages under changed paper ids until there are
-enough, vectors included, so that nothing is encoded again. `measure` asks a running server that
+enough, vectors included, so that nothing is encoded again. With `servers` for TARGET they go to the
+engines of the settings. `measure` asks a running server that
 serves TARGET, each question once, from one connection or several.
 """
 
@@ -24,8 +25,10 @@ from common import api_key, arguments, read_queries
 
 from askem.encoders import load_encoder
 from askem.models import SourceKey
-from askem.ports import EncodedSource
+from askem.ports import EncodedSource, Encoder
+from askem.settings import CommonSettings
 from askem.stores.embedded import EmbeddedStore
+from askem.stores.servers import ServerStore
 from askem.text.analysis import tokens
 
 BATCH_SOURCES = 64
@@ -54,7 +57,7 @@ def build(options: argparse.Namespace) -> None:
     encoder = load_encoder()
     with (
         EmbeddedStore.open(options.source, encoder) as source,
-        EmbeddedStore.open(options.target, encoder) as target,
+        _target(options.target, encoder) as target,
     ):
         originals = list(_sources(source))
         copies = _copies(originals, options.passages)
@@ -64,6 +67,12 @@ def build(options: argparse.Namespace) -> None:
             stored += sum(len(item.passages) for item in batch)
             print(f"\r{stored} passages, {time.monotonic() - started:.0f} s", end="", flush=True)
     print()
+
+
+def _target(target: Path, encoder: Encoder) -> EmbeddedStore | ServerStore:
+    if str(target) == "servers":
+        return ServerStore.configured(CommonSettings(), encoder, timeout_s=30.0)
+    return EmbeddedStore.open(target, encoder)
 
 
 def _sources(store: EmbeddedStore) -> Iterator[EncodedSource]:

@@ -64,14 +64,9 @@ serve() {
 }
 
 engines_up() {
-    "$python" - <<'PYTHON' || die "this build has no servers mode (ASKEM_STORES=servers); look at its version"
-import sys
-from typing import get_args
-
-from askem.settings import CommonSettings
-
-sys.exit("servers" not in get_args(CommonSettings.model_fields["stores"].annotation))
-PYTHON
+    "$python" -c 'import askem.stores.servers' 2>/dev/null ||
+        make --silent -C "$root" .venv/.ready-servers ||
+        die "the engines' clients are not installed: pip install -r requirements-servers.lock"
     "$root/scripts/engines.sh" status >/dev/null 2>&1 || started_engines=yes
     "$root/scripts/engines.sh" up >"$work/engines.log" 2>&1 ||
         die "the engines did not start: $(tail -n 3 "$work/engines.log"); look at scripts/engines.sh status"

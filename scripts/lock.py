@@ -9,8 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = {
     "requirements.in": "requirements.lock",
+    "requirements-servers.in": "requirements-servers.lock",
     "requirements-dev.in": "requirements-dev.lock",
     "requirements-encoder.in": "requirements-encoder.lock",
+    "requirements-dpr.in": "requirements-dpr.lock",
     "requirements-deploy.in": "requirements-deploy.lock",
 }
 

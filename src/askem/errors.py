@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from askem.models import SourceKey
+
 
 class AskemError(Exception):
     """Root of everything Askem raises on purpose."""
@@ -42,6 +46,15 @@ class BackendUnavailable(AskemError):
 
 class Overloaded(BackendUnavailable):
     """The bounded queue for blocking work is full."""
+
+
+class SourcesRefused(AskemError):
+    """An engine will not take some of the sources, however often they are sent; the others of
+    the batch are stored, and nothing is left of these. `reasons` by source."""
+
+    def __init__(self, reasons: Mapping[SourceKey, str]) -> None:
+        super().__init__("; ".join(f"{key.paper_id}: {why}" for key, why in reasons.items()))
+        self.reasons = dict(reasons)
 
 
 class CorruptStore(AskemError):

@@ -100,6 +100,8 @@ class Question:
     """Largest cosine distance (0..2, inclusive) a hit may have; None: no cut."""
     screening_top_k: int = 100
     ranking: Ranking = "proximity"
+    allow_degraded: bool = False
+    """Whether one leg's answer will do where the other's engine cannot answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +140,9 @@ class Hit:
     passage: Passage
     score: float
     """The ranking's score: higher is better; comparable within one ranking only."""
-    distance: float
-    """True cosine distance to the (steered) question, 0..2: lower is better."""
+    distance: float | None
+    """True cosine distance to the (steered) question, 0..2: lower is better. None only in a
+    degraded answer of the sparse leg alone."""
     bm25: float | None = None
     """None where the sparse leg was not asked (`/vector`) or did not reach the passage."""
     sparse_rank: int | None = None
@@ -163,6 +166,8 @@ class SearchResult:
     """Those of `terms` that occur nowhere in the corpus."""
     score_scale: float | None = None
     """T, the question's idf mass: the scale of the `proximity` ranking. None on `/vector`."""
+    degraded: tuple[str, ...] = ()
+    """The engines that could not answer, where the question allowed to go without."""
 
 
 @dataclass(frozen=True, slots=True)

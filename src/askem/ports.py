@@ -24,7 +24,12 @@ from askem.models import (
 
 
 class Encoder(Protocol):
-    """Text to unit vectors. Thread-safe."""
+    """Text to unit vectors, compared by their cosine. Thread-safe.
+
+    A model that scores by the dot product is made to fit here: docs/decisions/0006-dpr-metric.md.
+    Where an encoder asks another service, encoding raises BackendUnavailable, and
+    ConfigurationError where that service refuses us.
+    """
 
     @property
     def encoder_id(self) -> str:
@@ -39,6 +44,9 @@ class Encoder(Protocol):
     def encode_passages(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """One array a text, shape (windows, dimension), windows >= 1: a text longer than the
         model's window is split, so that nothing is left out."""
+
+    def close(self) -> None:
+        """Lets go of threads and connections. Safe to repeat; nothing is encoded afterwards."""
 
 
 class SparseIndex(Protocol):

@@ -173,8 +173,11 @@ def _print_hits(answer: wire.SearchResponse) -> None:
     for number, hit in enumerate(answer.hits, 1):
         click.echo(
             f"{number}. {hit.paper_id}  {hit.passage_id}  "
-            f"score {hit.score:.3f}  distance {hit.distance:.3f}"
+            f"score {hit.score:.3f}"
+            + ("" if hit.distance is None else f"  distance {hit.distance:.3f}")
         )
         click.echo(textwrap.fill(hit.text, width, initial_indent="   ", subsequent_indent="   "))
+    if answer.degraded:
+        click.echo(f"Without {', '.join(answer.degraded)}, which cannot answer now.")
     if answer.unknown_terms:
         click.echo(f"Not in the corpus: {', '.join(answer.unknown_terms)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
@@ -15,6 +15,7 @@ from askem.models import (
     PaperSummary,
     Passage,
     Question,
+    Ranking,
     SearchResult,
     Steering,
     TopicCount,
@@ -49,6 +50,7 @@ def to_question(request: wire.VectorRequest, settings: RetrieverSettings) -> Que
         max_distance=settings.max_distance if request.distance is None else request.distance,
         screening_top_k=screening_top_k,
         ranking=ranking,
+        allow_degraded=isinstance(request, wire.HybridRequest) and request.allow_degraded,
     )
 
 
@@ -75,14 +77,14 @@ def hits_json(result: SearchResult) -> bytes:
 
 
 def search_json(
-    mode: wire.Mode, question: Question, result: SearchResult, snapshot: CorpusSnapshot
+    mode: wire.Mode, question: Question, result: SearchResult, snapshot: CorpusSnapshot | None
 ) -> bytes:
     """What `/search` answers."""
     # Values come from our own types: checking them again would cost more than the rest.
     answer = wire.SearchResponse.model_construct(
         hits=tuple(_search_hit(hit) for hit in result.hits),
         mode=mode,
-        ranking="distance" if result.screened is None else question.ranking,
+        ranking=_ranking(question, result),
         filters=_filters_out(question.filters),
         max_distance=question.max_distance,
         steering=_steering_out(question.steering),
@@ -91,19 +93,34 @@ def search_json(
         unknown_terms=result.unknown_terms,
         score_scale=result.score_scale,
         timings_ms={stage: round(spent, 3) for stage, spent in result.timings_ms.items()},
-        snapshot=wire.SnapshotOut(
-            papers=snapshot.papers,
-            passages=snapshot.passages,
-            digest=snapshot.digest,
-            encoder_id=snapshot.encoder_id,
-        ),
+        snapshot=None if snapshot is None else _snapshot_out(snapshot),
+        degraded=result.degraded,
     )
     return answer.model_dump_json().encode()
 
 
-def server_timing(timings_ms: dict[str, float]) -> str:
-    """The value of a Server-Timing header."""
-    return ", ".join(f"{stage};dur={spent:.3f}" for stage, spent in timings_ms.items())
+def headers(result: SearchResult) -> dict[str, str]:
+    """Server-Timing, and Askem-Degraded where an engine could not answer."""
+    timing = ", ".join(f"{stage};dur={ms:.3f}" for stage, ms in result.timings_ms.items())
+    degraded = {"Askem-Degraded": ", ".join(result.degraded)} if result.degraded else {}
+    return {"Server-Timing": timing, **degraded}
+
+
+def _ranking(question: Question, result: SearchResult) -> Ranking | Literal["bm25"]:
+    if result.screened is None:
+        return "distance"
+    # The dense leg was asked last: only its engine can be out of a screened answer.
+    without_distances = result.degraded and all(hit.distance is None for hit in result.hits)
+    return "bm25" if without_distances else question.ranking
+
+
+def _snapshot_out(snapshot: CorpusSnapshot) -> wire.SnapshotOut:
+    return wire.SnapshotOut(
+        papers=snapshot.papers,
+        passages=snapshot.passages,
+        digest=snapshot.digest,
+        encoder_id=snapshot.encoder_id,
+    )
 
 
 def paper_out(paper: PaperSummary) -> wire.PaperOut:

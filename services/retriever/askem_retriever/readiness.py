@@ -6,12 +6,24 @@ from askem.http.health import Probe
 from askem.ports import Encoder, PassageReader
 
 
-def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
-    """Readiness: the encoder encodes, the store reads. An empty corpus is a remark, no failure."""
+def encoder_probe(encoder: Encoder) -> Probe:
+    """Readiness of the encoder: it encodes."""
 
     def encodes() -> str:
-        encoder.encode_question("ready?")
+        # Not as a question: those are cached, and a server that has gone would go unseen.
+        encoder.encode_passages(["ready?"])
         return f"{encoder.encoder_id}, {encoder.dimension} dimensions"
+
+    return Probe("encoder", encodes)
+
+
+def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
+    """Readiness of a service whose store is one piece."""
+    return [encoder_probe(encoder), store_probe(reader)]
+
+
+def store_probe(reader: PassageReader) -> Probe:
+    """Readiness of the store: it reads. An empty corpus is a remark, no failure."""
 
     def reads() -> str:
         snapshot = reader.snapshot()
@@ -19,4 +31,4 @@ def probes(encoder: Encoder, reader: PassageReader) -> list[Probe]:
             return "the corpus is empty: add papers with `askem ingest`"
         return f"{snapshot.papers} papers, {snapshot.passages} passages"
 
-    return [Probe("encoder", encodes), Probe("store", reads)]
+    return Probe("store", reads)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from askem.errors import NotFound
+from askem.errors import BackendUnavailable, NotFound
 from askem.http import wire
 from askem.http.body import body_schema, read_body
 from askem.http.fields import PaperId, TopicName, WholeNumber
-from askem.models import Question
+from askem.models import CorpusSnapshot, Question
 from askem_retriever import convert, examples
 from askem_retriever.state import Components, state_of
 
@@ -69,12 +70,11 @@ async def _hits(request: Request, body: wire.VectorRequest) -> Response:
     retriever = state.components.retriever
     search = retriever.hybrid if isinstance(body, wire.HybridRequest) else retriever.vector
 
-    def work() -> tuple[bytes, dict[str, float]]:
+    def work() -> tuple[bytes, dict[str, str]]:
         result = search(question)
-        return convert.hits_json(result), result.timings_ms
+        return convert.hits_json(result), convert.headers(result)
 
-    content, timings_ms = await state.executor.run(work)
-    return _json(content, {"Server-Timing": convert.server_timing(timings_ms)})
+    return _json(*await state.executor.run(work))
 
 
 @router.post(
@@ -88,17 +88,23 @@ async def search(request: Request) -> Response:
     body = await read_body(request, wire.SearchRequest)
     state = state_of(request)
     question = convert.to_question(body, state.settings)
-    content, timings_ms = await state.executor.run(_search, state.components, body.mode, question)
-    return _json(content, {"Server-Timing": convert.server_timing(timings_ms)})
+    return _json(*await state.executor.run(_search, state.components, body.mode, question))
 
 
 def _search(
     components: Components, mode: wire.Mode, question: Question
-) -> tuple[bytes, dict[str, float]]:
+) -> tuple[bytes, dict[str, str]]:
     retriever = components.retriever
     result = retriever.hybrid(question) if mode == "hybrid" else retriever.vector(question)
-    snapshot = components.reader.snapshot()
-    return convert.search_json(mode, question, result, snapshot), result.timings_ms
+    snapshot: CorpusSnapshot | None = None
+    try:
+        snapshot = components.reader.snapshot()
+    except BackendUnavailable as error:
+        if not question.allow_degraded:
+            raise
+        degraded = tuple(dict.fromkeys((*result.degraded, error.backend)))
+        result = replace(result, degraded=degraded)
+    return convert.search_json(mode, question, result, snapshot), convert.headers(result)
 
 
 @router.get(

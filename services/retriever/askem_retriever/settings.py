@@ -29,3 +29,11 @@ class RetrieverSettings(CommonSettings):
     """The ranking of requests that name none."""
     max_distance: Annotated[float, Field(ge=0, le=2)] | None = None
     """The cosine distance cut of requests that name none; None: no cut."""
+
+
+class EncodeServerSettings(RetrieverSettings):
+    """Of `askem encode-serve`: workers, queue, time-out and key are the retriever's."""
+
+    encode_host: str = "127.0.0.1"
+    encode_port: Annotated[int, Field(ge=0, le=65535)] = 4505
+    """0: any free port."""

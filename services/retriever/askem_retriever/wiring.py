@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
 
-from askem.encoders import load_encoder
+from askem.encoders import open_encoder
+from askem.encoders.configured import REMOTE
+from askem.errors import ConfigurationError
+from askem.http.health import Probe
+from askem.ports import Encoder
 from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
-from askem_retriever.readiness import probes
+from askem_retriever.readiness import encoder_probe, store_probe
 from askem_retriever.settings import RetrieverSettings
 from askem_retriever.state import Components
+
+if TYPE_CHECKING:
+    from askem.stores.servers import ServerStore
 
 
 @contextmanager
@@ -23,8 +32,8 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
     """
     with ExitStack() as stack:
         # Questions are encoded one by one, in the threads that ask.
-        encoder = stack.enter_context(closing(load_encoder(settings.encoder, threads=1)))
-        store = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+        encoder = stack.enter_context(closing(open_encoder(settings, threads=1)))
+        store, stores_probes = _open_store(settings, encoder, stack)
         # Not the pool that runs searches: each of them waits for its own encoding.
         encoding = stack.enter_context(
             ThreadPoolExecutor(settings.workers, thread_name_prefix="askem-question")
@@ -39,5 +48,38 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
             ),
             reader=store.reader,
             encoder_id=encoder.encoder_id,
-            probes=probes(encoder, store.reader),
+            probes=[encoder_probe(encoder), *stores_probes],
         )
+
+
+def _open_store(
+    settings: RetrieverSettings, encoder: Encoder, stack: ExitStack
+) -> tuple[EmbeddedStore | ServerStore, list[Probe]]:
+    if settings.stores == "embedded":
+        embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
+        return embedded, [store_probe(embedded.reader)]
+    # Brings both engines' clients with it; one would log every request.
+    from askem.stores.servers import ServerStore
+
+    logging.getLogger("elastic_transport").setLevel(logging.ERROR)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+
+    servers = stack.enter_context(
+        ServerStore.configured(settings, encoder, timeout_s=settings.engine_timeout_s)
+    )
+    return servers, [
+        Probe("elasticsearch", servers.schema.check_index),
+        Probe("weaviate", servers.schema.probe_collection),
+        store_probe(servers.reader),
+    ]
+
+
+@contextmanager
+def local_encoder(settings: RetrieverSettings) -> Iterator[Encoder]:
+    """The encoder to be served to others. Blocks. Raises ConfigurationError."""
+    if settings.encoder == REMOTE:
+        raise ConfigurationError(
+            "ASKEM_ENCODER=remote cannot be served on: name a model of this machine"
+        )
+    with closing(open_encoder(settings, threads=settings.encoder_threads)) as encoder:
+        yield encoder

@@ -21,7 +21,7 @@ _SHA256 = {
 
 
 def load_encoder(spec: str = DEFAULT_ENCODER, *, threads: int = 1) -> OnnxEncoder:
-    """The encoder that `spec` names: `minilm-int8`, or the path of a local model folder.
+    """The encoder in ONNX that `spec` names: `minilm-int8`, or the path of a local model folder.
 
     A folder holds `model.onnx` (or `onnx/model.onnx`), `tokenizer.json` and, in the layout of
     sentence-transformers, `1_Pooling/config.json`, `sentence_bert_config.json` (max_seq_length)
@@ -34,7 +34,8 @@ def load_encoder(spec: str = DEFAULT_ENCODER, *, threads: int = 1) -> OnnxEncode
     folder = Path(spec).expanduser()
     if not folder.is_dir():
         raise ConfigurationError(
-            f"ASKEM_ENCODER: {spec!r} is neither {DEFAULT_ENCODER!r} nor a folder with a model"
+            f"ASKEM_ENCODER: {spec!r} is neither {DEFAULT_ENCODER!r}, 'dpr', 'dpr:<folder>' or "
+            "'remote', nor a folder with a model"
         )
     return OnnxEncoder(_from_folder(folder), threads=threads)
 

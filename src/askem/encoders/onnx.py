@@ -8,14 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from askem.encoders.windows import split_into_windows
+from askem.encoders.vectors import unit
+from askem.encoders.windows import Offsets, windows_of
 from askem.errors import ConfigurationError
 from askem.models import Vector
 
@@ -87,7 +88,7 @@ class OnnxEncoder:
 
     def windows(self, text: str, prefix: str = "") -> list[str]:
         """The pieces of a text that are encoded one by one; one piece where it fits."""
-        return self._split(text, self._room(prefix))
+        return windows_of(text, self._offsets, self._room(prefix))
 
     def close(self) -> None:
         self._pool.shutdown()
@@ -97,18 +98,14 @@ class OnnxEncoder:
         used = len(self._tokenizer.encode(prefix, add_special_tokens=False).ids) if prefix else 0
         return self._model.window_tokens - self._special - used
 
-    def _split(self, text: str, room: int) -> list[str]:
-        offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        if len(offsets) <= room:
-            return [text]
-        # A piece cut within a word may tokenise to more tokens than it had there: look again.
-        pieces = split_into_windows(text, offsets, room)
-        return [window for piece in pieces for window in self._split(piece, room)]
+    def _offsets(self, text: str) -> Offsets:
+        offsets: Offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        return offsets
 
     def _encode_question(self, text: str) -> Vector:
         prefix = self._model.question_prefix
         parts = [self._encode(prefix + window) for window in self.windows(text, prefix)]
-        vector = parts[0] if len(parts) == 1 else _unit(np.mean(parts, axis=0))
+        vector = parts[0] if len(parts) == 1 else unit(np.mean(parts, axis=0))
         vector.flags.writeable = False
         return vector
 
@@ -120,7 +117,7 @@ class OnnxEncoder:
             "token_type_ids": np.zeros_like(ids),
         }
         output = self._session.run(None, {name: every[name] for name in self._inputs})[0]
-        return _unit(_pooled(output, self._model.pooling))
+        return unit(_pooled(output, self._model.pooling))
 
 
 def _pooled(output: NDArray[np.float32], pooling: Pooling) -> NDArray[np.float32]:
@@ -129,11 +126,6 @@ def _pooled(output: NDArray[np.float32], pooling: Pooling) -> NDArray[np.float32
     if states.ndim == 1:
         return states
     return np.asarray(states[0] if pooling == "cls" else states.mean(axis=0))
-
-
-def _unit(vector: NDArray[Any]) -> Vector:
-    norm = float(np.linalg.norm(vector))
-    return np.asarray(vector / norm if norm > 0 else vector, dtype=np.float32)
 
 
 def _load_tokenizer(path: Path) -> Tokenizer:

@@ -12,6 +12,16 @@ Offsets = list[tuple[int, int]]
 """Start and end of each token in the text, in characters."""
 
 
+def windows_of(text: str, offsets_of: Callable[[str], Offsets], limit: int) -> list[str]:
+    """`split_into_windows` for a tokeniser: every piece, tokenised by itself, fits the window."""
+    offsets = offsets_of(text)
+    if len(offsets) <= limit:
+        return [text]
+    # A piece cut within a word may tokenise to more tokens than it had there: look again.
+    pieces = split_into_windows(text, offsets, limit)
+    return [window for piece in pieces for window in windows_of(piece, offsets_of, limit)]
+
+
 def split_into_windows(text: str, offsets: Offsets, limit: int) -> list[str]:
     """Pieces of `text` of at most `limit` tokens that cover all of it, cut at sentences.
 

@@ -35,7 +35,10 @@ class StoredPassage(AnswerModel):
 class PassageOut(StoredPassage):
     """A hit."""
 
-    distance: float = Field(description="Cosine distance to the question, 0 to 2; lower is better.")
+    distance: float | None = Field(
+        description="Cosine distance to the question, 0 to 2; lower is better. Null only in a "
+        "degraded answer by BM25 alone."
+    )
     score: float = Field(description="Higher is better; comparable within one ranking only.")
 
 
@@ -80,9 +83,9 @@ class SearchResponse(AnswerModel):
 
     hits: tuple[SearchHit, ...]
     mode: Mode
-    ranking: Ranking = Field(
+    ranking: Ranking | Literal["bm25"] = Field(
         description="In effect: `distance` for mode `vector`, and for a question without any "
-        "content word, which cannot be screened."
+        "content word, which cannot be screened; `bm25` in a degraded answer without distances."
     )
     filters: FiltersOut
     max_distance: float | None = Field(description="The cut in effect; null: none.")
@@ -92,7 +95,10 @@ class SearchResponse(AnswerModel):
     unknown_terms: tuple[str, ...] = Field(description="Those that the corpus does not have.")
     score_scale: float | None = Field(description="The question's idf mass.")
     timings_ms: dict[str, float] = Field(description="Wall time per stage; stages may overlap.")
-    snapshot: SnapshotOut
+    snapshot: SnapshotOut | None = Field(description="Null only in a degraded answer.")
+    degraded: tuple[str, ...] = Field(
+        default=(), description="Engines that could not answer; only with `allow_degraded`."
+    )
 
 
 class TopicOut(AnswerModel):

@@ -15,11 +15,21 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 async def read_body(request: Request, model: type[_Model]) -> _Model:
     """The body as `model`. Raises HTTPException 415 for another media type, FieldErrors."""
+    require_json(request)
+    return parse_json(model, await request.body())
+
+
+def require_json(request: Request) -> None:
+    """Raises HTTPException 415 where the body is of another media type, or compressed."""
     if not _is_json(request.headers.get("content-type", "")):
         raise HTTPException(415, "Send the body as application/json.")
+    require_identity(request)
+
+
+def require_identity(request: Request) -> None:
+    """Raises HTTPException 415 where the body is compressed."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise HTTPException(415, "Send the body without a content encoding.")
-    return parse_json(model, await request.body())
 
 
 def _is_json(content_type: str) -> bool:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
-from starlette.routing import Match
+from fastapi import APIRouter, FastAPI, Request, Response
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from askem import __version__
@@ -58,6 +58,9 @@ class Service:
     """What a key must be good for to use the service's paths; for GET it is always `read`."""
     body_limits: Mapping[str, int] = field(default_factory=dict)
     """Largest body in bytes, for exact paths that take more or less than the usual 64 KiB."""
+    streamed_bodies: Mapping[str, int] = field(default_factory=dict)
+    """The same for exact paths whose routes read the body as it comes. Their time-out grows with
+    what has come."""
     examples: Mapping[str, Any] = field(default_factory=dict)
     """Operation id to an example of its answer, for the OpenAPI document."""
 
@@ -114,8 +117,11 @@ def build_app(
         app.include_router(service.router)
     open_paths = {HEALTHZ, READYZ, _OPENAPI}.union(*(service.open_paths for service in services))
     limits = {path: size for service in services for path, size in service.body_limits.items()}
+    streamed = {path: n for service in services for path, n in service.streamed_bodies.items()}
     examples = {name: value for service in services for name, value in service.examples.items()}
     problems.install(app)
+    routes = [*health.router.routes, *(r for service in services for r in service.router.routes)]
+    app.add_exception_handler(405, _method_not_allowed(routes))
     special = [(s.router.routes, s.scope) for s in services if s.scope != "read"]
     app.openapi = describe(app, open_paths, examples, special)  # type: ignore[method-assign]
     guard: dict[str, Any] = {
@@ -125,7 +131,7 @@ def build_app(
         "scope_of": _scope_of(special),
     }
     # The last one added is the outermost.
-    app.add_middleware(BodyLimit, exceptions=limits)
+    app.add_middleware(BodyLimit, exceptions=limits, streamed=streamed)
     app.add_middleware(ApiKeyGuard, **guard)
     app.add_middleware(RequestContext)
     # Middleware is built when the app starts; an unusable key must show before.
@@ -134,6 +140,22 @@ def build_app(
     if keyring and keyring.live_count():
         _log.info("live keys in the keyring: %d", keyring.live_count())
     return app
+
+
+def _method_not_allowed(
+    routes: Sequence[BaseRoute],
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Names the methods of all services that share the path; Starlette knows the first's alone."""
+
+    async def handler(request: Request, error: Exception) -> Response:
+        methods = set((getattr(error, "headers", None) or {}).get("Allow", "").split(", ")) - {""}
+        for route in routes:
+            if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+                methods |= route.methods or set()
+        headers = {"Allow": ", ".join(sorted(methods))}
+        return problems.problem(request.scope, 405, headers=headers)
+
+    return handler
 
 
 def _scope_of(special: Sequence[ScopedRoutes]) -> Callable[[Scope], KeyScope]:

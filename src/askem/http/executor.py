@@ -21,8 +21,12 @@ class BoundedExecutor:
     dropped, one that runs keeps its place until it is done, since threads cannot be stopped.
     """
 
-    def __init__(self, workers: int, queue: int, *, timeout_s: float | None = None) -> None:
-        """`timeout_s`: longest wait of a caller, queueing included; None: no limit."""
+    def __init__(
+        self, workers: int, queue: int, *, timeout_s: float | None = None, name: str = "search"
+    ) -> None:
+        """`timeout_s`: longest wait of a caller, queueing included; None: no limit. `name`: what
+        callers are told is late."""
+        self._name = name
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="askem-worker")
         self._places = workers + queue
         self._timeout_s = timeout_s
@@ -49,7 +53,7 @@ class BoundedExecutor:
             if not deadline.expired():
                 raise
             message = f"no answer within {self._timeout_s:g} s"
-            raise BackendUnavailable("search", message) from None
+            raise BackendUnavailable(self._name, message) from None
 
     def close(self) -> None:
         """Refuse new calls, drop those that wait, and wait for those that run. Blocks."""

@@ -14,6 +14,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askem.http.keys import KEY_LABEL
+from askem.http.metered import metered
 from askem.http.problems import problem, request_id
 
 MAX_BODY_BYTES = 64 * 1024
@@ -91,7 +92,8 @@ class BodyLimit:
     """Reads the whole body before the app sees the request, within a size and a time.
 
     413 as soon as more than `max_bytes` are announced or received, 408 when the body is not whole
-    after `timeout_s`. `exceptions` gives other sizes to exact paths.
+    after `timeout_s`. `exceptions` gives other sizes to exact paths. So does
+    `streamed`, but there the routes read the body themselves, metered.
     """
 
     def __init__(
@@ -101,11 +103,13 @@ class BodyLimit:
         max_bytes: int = MAX_BODY_BYTES,
         timeout_s: float = BODY_TIMEOUT_S,
         exceptions: Mapping[str, int] | None = None,
+        streamed: Mapping[str, int] | None = None,
     ) -> None:
         self._app = app
         self._max_bytes = max_bytes
         self._timeout_s = timeout_s
-        self._exceptions = dict(exceptions or {})
+        self._streamed = dict(streamed or {})
+        self._exceptions = {**(exceptions or {}), **self._streamed}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -115,6 +119,9 @@ class BodyLimit:
         try:
             if _announced_bytes(scope) > limit:
                 raise _TooLarge
+            if scope["path"] in self._streamed:
+                await self._app(scope, metered(receive, limit, grace_s=self._timeout_s), send)
+                return
             async with asyncio.timeout(self._timeout_s):
                 body = await _read(receive, limit)
         except _TooLarge:

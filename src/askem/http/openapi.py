@@ -24,7 +24,7 @@ _EXAMPLES: dict[int, tuple[str, Document]] = {
     405: ("The path has other methods; see the header Allow.", {}),
     408: ("The body did not arrive in time.", {"detail": "The body was not whole after 10 s."}),
     413: ("The body is too large.", {"detail": "The body may have 65536 bytes at most."}),
-    415: ("The body is not JSON.", {"detail": "Send the body as application/json."}),
+    415: ("The body is of another media type.", {"detail": "Send the body as application/json."}),
     422: (
         "The request does not fit.",
         {
@@ -97,7 +97,8 @@ def _document(
             _complete(operation, path, None if path in open_paths else scope)
             if operation.get("operationId") in examples:
                 # Not given to FastAPI, which would leave out what is null.
-                content = operation["responses"]["200"]["content"]["application/json"]
+                success = next(s for s in operation["responses"] if s.startswith("2"))
+                content = operation["responses"][success]["content"]["application/json"]
                 content["example"] = examples[operation["operationId"]]
     return document
 

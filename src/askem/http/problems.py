@@ -51,7 +51,8 @@ class Problem(BaseModel):
     detail: str | None = Field(default=None, description="What went wrong, and what to do.")
     request_id: str = Field(description="Also in the header X-Request-Id, and in the server's log.")
     errors: tuple[FieldProblem, ...] | None = Field(
-        default=None, description="Status 422: the fields that were refused, at most 20."
+        default=None,
+        description="Statuses 413 and 422: the fields and files that were refused, at most 20.",
     )
 
 

@@ -91,6 +91,8 @@ def configure_logging(level: int = logging.INFO) -> None:
     access = logging.StreamHandler()
     access.setFormatter(logging.Formatter("%(message)s"))
     logging.basicConfig(level=level, handlers=[handler])
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # A line for each request to another service would double our own.
+    for chatty in ("httpx", "httpx2", "openai", "uvicorn"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     access_log = logging.getLogger("askem.access")
     access_log.handlers, access_log.propagate = [access], False

@@ -175,6 +175,15 @@ class HybridRequest(VectorRequest):
     ranking: Annotated[
         Ranking | None, Field(description="Absent: the server's configured ranking.")
     ] = None
+    allow_degraded: Annotated[
+        bool,
+        Field(
+            description="Whether one leg's answer will do while the other's engine is out: by "
+            "distance, or by BM25 without distances (and without a cut of distance). The header "
+            "`Askem-Degraded` then names the engine."
+        ),
+        NULLABLE,
+    ] = False
 
 
 class SearchRequest(HybridRequest):

@@ -7,10 +7,11 @@ under the same ids.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from askem.errors import SourcesRefused
 from askem.ingestion.files import id_problem
 from askem.ingestion.nottext import not_text
 from askem.ingestion.receipts import Receipt
@@ -182,11 +183,21 @@ class IngestPipeline:
             for prepared, source, _ in todo
         ]
         self._ledger.record(entries)
-        self._writer.replace([source for _, source, _ in todo])
+        refused: Mapping[SourceKey, str] = {}
+        try:
+            self._writer.replace([source for _, source, _ in todo])
+        except SourcesRefused as error:
+            refused = error.reasons
         counts = self._writer.counts([source.key for _, source, _ in todo])
         receipts, outcome = [], []
         for (prepared, source, existed), entry, count in zip(todo, entries, counts, strict=True):
             wanted = len(source.passages)
+            if source.key in refused:
+                why = refused[source.key]
+                failed = replace(entry, state="failed", passages=0, windows=0, error=why)
+                outcome.append(failed)
+                receipts.append(_receipt(prepared.source, "failed", reason=why))
+                continue
             if count.sparse == count.dense == wanted:
                 outcome.append(replace(entry, state="complete"))
                 status, reason = ("replaced" if existed else "created"), None

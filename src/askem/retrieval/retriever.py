@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from askem.errors import BackendUnavailable
 from askem.models import DenseHits, Hit, Question, Screened, SearchResult, Vector
 from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
 from askem.retrieval.ranking import rank
@@ -52,22 +53,38 @@ class Retriever:
         """Keyword screening, then dense search and ranking within what was screened.
 
         A question without any content word cannot be screened: it is answered by distance over
-        the whole corpus, and `screened` is None.
+        the whole corpus, and `screened` is None. Where the question allows it, one leg answers
+        alone while the other's engine cannot: by distance, or by BM25 without distances, to which
+        no cut of distance applies.
         """
         terms = question_terms(question.text)
         if not terms:
             return self.vector(question)
         clock = _Clock()
         encoding = self._executor.submit(self._timed_vector, question) if self._executor else None
-        with clock.stage("sparse"):
-            screened = self._sparse.screen(terms, question.screening_top_k, question.filters)
+        try:
+            with clock.stage("sparse"):
+                screened = self._sparse.screen(terms, question.screening_top_k, question.filters)
+        except BackendUnavailable as error:
+            if not question.allow_degraded:
+                raise
+            return replace(self.vector(question), degraded=(error.backend,))
         vector, spent = encoding.result() if encoding else self._timed_vector(question)
         clock.add("encode", spent)
-        with clock.stage("dense"):
-            ids = screened.passage_ids
-            found = self._dense.search(vector, max(len(ids), 1), question.filters, within=ids)
-        with clock.stage("rank"):
-            hits = self._ranked(question, screened, found)
+        ids = screened.passage_ids
+        degraded: tuple[str, ...] = ()
+        try:
+            with clock.stage("dense"):
+                found = self._dense.search(vector, max(len(ids), 1), question.filters, within=ids)
+        except BackendUnavailable as error:
+            if not question.allow_degraded:
+                raise
+            degraded = (error.backend,)
+            with clock.stage("rank"):
+                hits = self._by_bm25(question, screened)
+        else:
+            with clock.stage("rank"):
+                hits = self._ranked(question, screened, found)
         return SearchResult(
             hits=hits,
             timings_ms=clock.finish(),
@@ -77,6 +94,7 @@ class Retriever:
                 t for t, n in zip(terms, screened.document_frequency, strict=True) if n == 0
             ),
             score_scale=float(screened.idf.sum()),
+            degraded=degraded,
         )
 
     def steered_vector(self, question: Question) -> Vector:
@@ -124,9 +142,20 @@ class Retriever:
         places.sort(key=lambda place: (-place.score, place.distance, place.passage_id))
         return self._fetch(places, question)
 
+    def _by_bm25(self, question: Question, screened: Screened) -> list[Hit]:
+        """The sparse leg's own order; score = BM25."""
+        places = [
+            _Place(passage_id, float(bm25), None, bm25=float(bm25), sparse_rank=row + 1)
+            for row, (passage_id, bm25) in enumerate(
+                zip(screened.passage_ids, screened.bm25, strict=True)
+            )
+        ]
+        return self._fetch(places, question)
+
     def _fetch(self, places: list[_Place], question: Question) -> list[Hit]:
         limit = np.inf if question.max_distance is None else question.max_distance + _SLACK
-        kept = [place for place in places if place.distance <= limit][: question.top_k]
+        near = [p for p in places if p.distance is None or p.distance <= limit]
+        kept = near[: question.top_k]
         passages = self._reader.passages([place.passage_id for place in kept])
         return [
             Hit(
@@ -153,7 +182,7 @@ class _Place:
 
     passage_id: str
     score: float
-    distance: float
+    distance: float | None
     bm25: float | None = None
     sparse_rank: int | None = None
     dense_rank: int | None = None

@@ -57,6 +57,9 @@ class FakeEncoder:
         self._hook("encode_passages")
         return [np.stack([self._vector(window) for window in self._windows(t)]) for t in texts]
 
+    def close(self) -> None:
+        self._hook("close")
+
     def _windows(self, text: str) -> list[list[str]]:
         found = tokens(text)
         starts = range(0, max(len(found), 1), self._window)

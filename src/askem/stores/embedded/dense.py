@@ -13,13 +13,11 @@ from askem.errors import BackendUnavailable, CorruptStore
 from askem.models import DenseHits, Filters, Vector
 from askem.stores.embedded.access import Access, Snapshot
 from askem.stores.embedded.filtering import where
+from askem.stores.scoring import TIE, nearest
 
 _SCAN_SHARE = 0.2
 """Above this share of all vectors, scanning everything and masking beats gathering."""
 _CACHED_FILTERS = 64
-_TIE = 5e-7
-"""Distances closer than this are equal: that of one vector differs by about 1e-7 with its place
-in the file."""
 _ATTEMPTS = 5
 
 
@@ -73,13 +71,13 @@ class EmbeddedDense:
         found = [
             (names[r], s) for r, s in zip(rows.tolist(), similarities, strict=True) if r in names
         ]
-        return _hits([name for name, _ in found], np.array([s for _, s in found]), top_k)
+        return nearest([name for name, _ in found], np.array([s for _, s in found]), top_k)
 
     def _among(
         self, unit: Vector, top_k: int, filters: Filters, within: Sequence[str]
     ) -> DenseHits:
         if not within:
-            return _hits([], np.empty(0), top_k)
+            return nearest([], np.empty(0), top_k)
         condition, values = where(filters)
         db = self._access.db
         # One transaction, so that slots and generation belong together.
@@ -97,14 +95,14 @@ class EmbeddedDense:
         finally:
             db.execute("COMMIT")
         if not found:
-            return _hits([], np.empty(0), top_k)
+            return nearest([], np.empty(0), top_k)
         first = np.array([slot for _, slot, _ in found], dtype=np.int64)
         windows = np.array([n for *_, n in found], dtype=np.int64)
         ends = np.cumsum(windows)
         slots = np.repeat(first - ends + windows, windows) + np.arange(ends[-1])
         vectors = self._access.vectors(generation, int(slots.max()) + 1)
         similarities = np.maximum.reduceat(vectors[slots] @ unit, ends - windows)
-        return _hits([passage_id for passage_id, *_ in found], similarities, top_k)
+        return nearest([passage_id for passage_id, *_ in found], similarities, top_k)
 
     def _scan(
         self, snapshot: Snapshot, unit: Vector, top_k: int, slots: NDArray[np.int64] | None
@@ -151,7 +149,7 @@ def _best_rows(
         chosen = np.argpartition(live, len(live) - take)[len(live) - take :]
         # Every slot tied with the worst chosen one, so that ties are broken by id and not by
         # where a passage happens to stand in the file.
-        worst = max(live[chosen].min() - _TIE, np.finfo(np.float32).min)
+        worst = max(live[chosen].min() - TIE, np.finfo(np.float32).min)
         chosen = np.flatnonzero(live >= worst)
         chosen = chosen[np.argsort(-live[chosen], kind="stable")]
         best, first = np.unique(rows[chosen], return_index=True)
@@ -160,13 +158,3 @@ def _best_rows(
             return best[order], live[chosen[first[order]]]
         take = min(len(live), 4 * take)
     return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-
-
-def _hits(ids: list[str], similarities: NDArray[np.floating], top_k: int) -> DenseHits:
-    distances = np.maximum(0.0, 1.0 - np.asarray(similarities, dtype=np.float64))
-    nearest_first = np.argsort(distances, kind="stable")
-    ids, distances = [ids[i] for i in nearest_first], distances[nearest_first]
-    starts = np.flatnonzero(np.diff(distances, prepend=-1.0) > _TIE)
-    distances = np.repeat(distances[starts], np.diff(starts, append=len(ids)))
-    order = sorted(range(len(ids)), key=lambda i: (distances[i], ids[i]))[:top_k]
-    return DenseHits([ids[i] for i in order], distances[order])

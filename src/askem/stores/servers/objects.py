@@ -1,0 +1,174 @@
+"""Writing to Weaviate: in bounded requests, every object's answer read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import weaviate
+from weaviate.classes.data import DataObject
+from weaviate.classes.query import Filter
+from weaviate.exceptions import WeaviateInsertManyAllFailedError
+
+from askem.errors import BackendUnavailable
+from askem.stores.breaker import patiently
+from askem.stores.servers.documents import Window
+from askem.stores.servers.names import Names
+from askem.stores.servers.weaviate import Weaviate
+
+T = TypeVar("T")
+_BATCH = 200
+_PAGE = 1_000
+_MOST = 10_000
+_ORDERS = 1_000
+_KEYS = 64
+
+
+class Objects:
+    def __init__(self, client: Weaviate, names: Names) -> None:
+        self._weaviate = client
+        self._alias = names.collection_alias
+
+    def write(self, windows: Sequence[Window], collection: str | None = None) -> dict[str, str]:
+        """Writes all, each under its own id, so that writing again is harmless.
+
+        Returns the reasons of those that were refused, by source. Raises BackendUnavailable.
+        """
+        refused: dict[str, str] = {}
+        for start in range(0, len(windows), _BATCH):
+            part = windows[start : start + _BATCH]
+            answer = self._again(partial(_insert, collection or self._alias, part))
+            for place, reason in answer.items():
+                refused.setdefault(part[place].properties["source"], reason)
+        return refused
+
+    def delete_stale(
+        self, sources: Sequence[str], revisions: Sequence[str], collection: str | None = None
+    ) -> None:
+        """Deletes these sources' objects but for those of the revisions."""
+        for start in range(0, len(sources), _KEYS):
+            part = list(sources[start : start + _KEYS])
+            kept = Filter.by_property("source").contains_any(part)
+            for revision in revisions[start : start + _KEYS]:
+                kept = kept & Filter.by_property("revision").not_equal(revision)
+            # At most 10,000 a request.
+            while self._again(partial(_delete, collection or self._alias, kept)):
+                continue
+
+    def delete_passages(self, passage_ids: Sequence[str]) -> None:
+        """Deletes these passages' objects, whatever their source."""
+        for start in range(0, len(passage_ids), _BATCH):
+            part = list(passage_ids[start : start + _BATCH])
+            chosen = Filter.by_property("passage_id").contains_any(part)
+            while self._again(partial(_delete, self._alias, chosen)):
+                continue
+
+    def everything(self) -> dict[str, tuple[str, str, int, int]]:
+        """As `passages`, of all sources."""
+        return _by_passage([row for row, _ in self.walk(vectors=False)])
+
+    def walk(
+        self, *, vectors: bool, collection: str | None = None
+    ) -> Iterator[tuple[dict[str, Any], list[float]]]:
+        """Each object's properties and, where asked for, its vector; in no order."""
+        after: str | None = None
+        while True:
+            page = self._again(partial(_page, collection or self._alias, vectors, after))
+            for item in page:
+                vector = item.vector.get("default", [])
+                yield dict(item.properties), [float(x) for x in vector]
+            if len(page) < _PAGE:
+                return
+            after = str(page[-1].uuid)
+
+    def counts(self, sources: Sequence[str]) -> dict[str, int]:
+        """Passages with all their windows, by source."""
+        found: Counter[str] = Counter()
+        for start in range(0, len(sources), _KEYS):
+            found += self._counted(list(sources[start : start + _KEYS]))
+        return found
+
+    def passages(self, sources: Sequence[str]) -> dict[str, tuple[str, str, int, int]]:
+        """Source, revision, windows held and windows due of each passage, by passage id."""
+        return _by_passage(self._rows(list(sources)))
+
+    def _counted(self, sources: list[str]) -> Counter[str]:
+        passages = self.passages(sources).values()
+        return Counter(source for source, _, held, due in passages if held == due)
+
+    def _rows(self, sources: list[str]) -> list[dict[str, Any]]:
+        chosen = Filter.by_property("source").contains_any(sources)
+        rows = self._again(partial(self._fetch, chosen))
+        if len(rows) < _MOST:
+            return rows
+        if len(sources) > 1:
+            half = len(sources) // 2
+            return self._rows(sources[:half]) + self._rows(sources[half:])
+        return self._by_order(chosen)
+
+    def _by_order(self, chosen: Any) -> list[dict[str, Any]]:
+        """All of a source that has more objects than one request returns."""
+        rows: list[dict[str, Any]] = []
+        order = Filter.by_property("order")
+        for first in range(0, 1_000_000, _ORDERS):
+            part = chosen & order.greater_or_equal(first) & order.less_than(first + _ORDERS)
+            found = self._again(partial(self._fetch, part))
+            if not found:
+                break
+            rows += found
+        return rows
+
+    def _fetch(self, chosen: Any, client: weaviate.WeaviateClient) -> list[dict[str, Any]]:
+        answer = client.collections.use(self._alias).query.fetch_objects(
+            filters=chosen,
+            limit=_MOST,
+            return_properties=["passage_id", "source", "revision", "windows"],
+        )
+        return [dict(item.properties) for item in answer.objects]
+
+    def _again(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
+        return patiently(lambda: self._weaviate.write(work))
+
+
+def _by_passage(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str, int, int]]:
+    held = Counter(row["passage_id"] for row in rows)
+    return {
+        row["passage_id"]: (
+            row["source"],
+            row["revision"],
+            held[row["passage_id"]],
+            int(row["windows"]),
+        )
+        for row in rows
+    }
+
+
+def _page(
+    collection: str, vectors: bool, after: str | None, client: weaviate.WeaviateClient
+) -> list[Any]:
+    answer = client.collections.use(collection).query.fetch_objects(
+        limit=_PAGE, after=after, include_vector=vectors
+    )
+    return list(answer.objects)
+
+
+def _delete(collection: str, chosen: Any, client: weaviate.WeaviateClient) -> bool:
+    """Whether there may be more."""
+    answer = client.collections.use(collection).data.delete_many(where=chosen)
+    if answer.failed:
+        raise BackendUnavailable("weaviate", f"{answer.failed} objects could not be deleted")
+    return bool(answer.matches >= _MOST)
+
+
+def _insert(
+    collection: str, windows: Sequence[Window], client: weaviate.WeaviateClient
+) -> dict[int, str]:
+    """Reasons of those that were refused, by place."""
+    objects = [DataObject(w.properties, uuid=w.uuid, vector=w.vector) for w in windows]
+    try:
+        answer = client.collections.use(collection).data.insert_many(objects)
+    except WeaviateInsertManyAllFailedError as error:
+        return dict.fromkeys(range(len(windows)), str(error))
+    return {place: failed.message for place, failed in answer.errors.items()}
