@@ -24,6 +24,17 @@ ENGINES = {"weaviate", "elasticsearch"}
 # Its start script writes a keystore below config/.
 MAY_WRITE = {"elasticsearch"}
 KUBERNETES_VERSION = "1.34"
+SECRETS = {
+    "ASKEM_API_KEY",
+    "ELASTICSEARCH_APIKEY",
+    "ELASTICSEARCH_READ_APIKEY",
+    "ELASTIC_PASSWORD",
+    "WEAVIATE_APIKEY",
+    "WEAVIATE_READ_APIKEY",
+}
+SECRET_NAME = re.compile(r"(KEYS?|PASSWORD|TOKEN)$")
+# What each secret is while the files are checked.
+STAND_IN = "x" * 24
 REQUIRED = re.compile(r"\$\{([A-Z_]+):\?")
 
 
@@ -54,9 +65,11 @@ def required_settings() -> list[str]:
 def compose_needs_secrets() -> Iterator[str]:
     """No secret by default: without any one of them compose must stop and name it."""
     names = required_settings()
+    if set(names) != SECRETS:
+        yield f"not required, or not known here: {sorted(set(names) ^ SECRETS)}"
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     for missing in names:
-        given = {name: "x" * 24 for name in names if name != missing}
+        given = {name: STAND_IN for name in names if name != missing}
         done = compose(["docker-compose.yml"], given)
         if done.returncode == 0 or missing not in done.stderr:
             yield f"without {missing} compose goes on: {done.stderr[:200]}"
@@ -69,7 +82,7 @@ def compose_rules() -> Iterator[str]:
         ["docker-compose.yml"],
         ["docker-compose.yml", "deploy/compose.one-host.yml"],
     ):
-        done = compose(files, dict.fromkeys(required_settings(), "x" * 24))
+        done = compose(files, dict.fromkeys(required_settings(), STAND_IN))
         if done.returncode:
             yield f"{files}: {done.stderr}"
             continue
@@ -91,6 +104,9 @@ def compose_service(name: str, service: dict[str, Any], *, one_host: bool) -> It
         yield "an engine in another network than `engines`"
     if service.get("ports") and name != ("ingest" if one_host else "nginx"):
         yield "has a port of its own to the outside"
+    for setting, value in (service.get("environment") or {}).items():
+        if SECRET_NAME.search(setting) and value.replace(STAND_IN, "").strip(","):
+            yield f"{setting} has its value in the file"
     if ":latest" in service["image"] and "build" not in service:
         yield "has no version"
 
@@ -145,7 +161,9 @@ def pod(name: str, spec: dict[str, Any]) -> Iterator[str]:
             if probe not in container:
                 yield f"has no {probe}"
         for setting in container.get("env", []):
-            if re.search(r"KEY$|PASSWORD$", setting["name"]) and "value" in setting:
+            # $(NAME) is put together from other settings.
+            given = re.sub(r"\$\(\w+\)|,", "", setting.get("value", ""))
+            if SECRET_NAME.search(setting["name"]) and given:
                 yield f"{setting['name']} has its value in the manifest"
         if not re.search(r":[0-9]", container["image"]):
             yield f"the image {container['image']} has no version"

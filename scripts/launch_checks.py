@@ -26,9 +26,16 @@ VISIBLE_WITHIN_S = 10.0
 LOOK_AT = {
     "encoder": "ASKEM_ENCODER and the service's log",
     "store": "ASKEM_DATA_DIR and the service's log",
-    "elasticsearch": "whether Elasticsearch runs, ELASTICSEARCH_URL and ELASTICSEARCH_APIKEY",
-    "weaviate": "whether Weaviate runs, WEAVIATE_URL and WEAVIATE_APIKEY",
+    "elasticsearch": "whether Elasticsearch runs, ELASTICSEARCH_URL, ELASTICSEARCH_APIKEY, and "
+    "`askem schema status`",
+    "weaviate": "whether Weaviate runs, WEAVIATE_URL, WEAVIATE_APIKEY, and `askem schema status`",
 }
+
+
+def _place(name: str, detail: str) -> str:
+    if "another encoder" in detail:
+        return "ASKEM_ENCODER, and which encoder the index is of"
+    return LOOK_AT.get(name.split()[0].lower(), "the service's log")
 
 
 class Checks:
@@ -107,8 +114,7 @@ class Checks:
             missing = [check for check in answer.json()["checks"] if not check["ok"]]
         except (ValueError, KeyError, TypeError):
             return Failed(f"/readyz gave {answer.status_code}", "the proxy's and service's logs")
-        names = [str(check["name"]) for check in missing]
-        places = [LOOK_AT.get(name.split()[0].lower(), "the service's log") for name in names]
+        places = [_place(str(check["name"]), str(check["detail"])) for check in missing]
         came_back = ", ".join(f"{check['name']} ({check['detail']})" for check in missing)
         return Failed(f"not working: {came_back}", "; ".join(dict.fromkeys(places)))
 

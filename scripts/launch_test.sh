@@ -74,6 +74,8 @@ engines_up() {
     lines=$("$root/scripts/engines.sh" env)
     eval "$lines"
     export ASKEM_STORES=servers
+    "$root/.venv/bin/askem" schema create >"$work/schema.log" 2>&1 ||
+        die "\`askem schema create\`: $(tail -n 1 "$work/schema.log"); look at \`askem schema status\`"
 }
 
 compose_up() {
@@ -84,7 +86,9 @@ compose_up() {
     docker compose --project-directory "$root" up --detach --wait --quiet-pull >"$work/compose.log" 2>&1 ||
         die "docker compose up: $(tail -n 3 "$work/compose.log"); look at docker compose ps and logs"
     started_compose=yes
-    url="http://127.0.0.1:${ASKEM_HTTP_PORT:-4502}"
+    docker compose --project-directory "$root" exec --no-TTY ingest askem schema create >"$work/schema.log" 2>&1 ||
+        die "\`askem schema create\`: $(tail -n 1 "$work/schema.log"); look at docker compose logs ingest"
+    url="http://$(docker compose --project-directory "$root" port nginx 4502)"
 }
 
 main() {

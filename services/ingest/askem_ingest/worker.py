@@ -177,15 +177,12 @@ class Worker:
             if job.attempts > MAX_ATTEMPTS:
                 error = f"the service ended {MAX_ATTEMPTS} times while it was at this job"
             else:
-                self._ingest(job, self._spool.manifest(job.id))
+                error = self._ingest(job)
         except (Stopped, BackendUnavailable) as reason:
             self._jobs.release(job.id)
             if isinstance(reason, BackendUnavailable):
                 raise
             return
-        except (OSError, ValueError) as reason:
-            _log.error("job %s: its files are gone or damaged", job.id, exc_info=reason)
-            error = "the job's files are gone or damaged; send them again"
         except AskemError as reason:
             _log.error("job %s failed", job.id, exc_info=reason)
             error = "the index cannot take it as it is; the service's log says why"
@@ -196,13 +193,22 @@ class Worker:
         self._spool.remove(job.id)
         _log.info("job %s %s", job.id, "failed" if error else "done")
 
-    def _ingest(self, job: Job, manifest: Manifest) -> None:
+    def _ingest(self, job: Job) -> str | None:
+        """Why it cannot be done; None once it is. Raises what the pipeline raises, and Stopped."""
+        try:
+            manifest = self._spool.manifest(job.id)
+        except (FileNotFoundError, ValueError) as reason:
+            _log.error("job %s: its files are gone or damaged", job.id, exc_info=reason)
+            return "the job's files are gone or damaged; send them again"
+        except OSError as reason:
+            raise BackendUnavailable("ingest queue", f"cannot be read ({reason})") from reason
         numbers = {source.key: number for number, source in enumerate(manifest.sources)}
         pipeline = self._make_pipeline(self._encoder, manifest.preprocessor)
         done = self._jobs.sources_done(job.id)
         for receipt in pipeline.ingest(self._inputs(job.id, manifest, done)):
             key = SourceKey(receipt.paper_id, receipt.doc_type, receipt.cosmos_object_id or "")
             self._jobs.add_receipt(job.id, numbers[key], receipt)
+        return None
 
     def _inputs(self, job_id: str, manifest: Manifest, done: set[int]) -> Iterator[SourceInput]:
         for number, source in enumerate(manifest.sources):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from askem.errors import BackendUnavailable, Overloaded
+from askem.errors import BackendUnavailable, EncoderMismatch, Overloaded
 from askem.http.executor import BoundedExecutor
 from askem.http.wire import CheckOut, Readiness
 
@@ -68,6 +68,9 @@ class ReadinessBoard:
         except BackendUnavailable as error:
             _log.warning("not ready: %s: %s", probe.name, error)
             detail = "cannot answer now"
+        except EncoderMismatch as error:
+            _log.error("not ready: %s: %s", probe.name, error)
+            detail = "the index was built with another encoder"
         except Exception as error:  # noqa: BLE001 - whatever a probe raises means "not ready"
             # The reason may name inner things.
             _log.error("not ready: %s", probe.name, exc_info=error)

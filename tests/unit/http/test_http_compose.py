@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from askem.errors import ConfigurationError
+from askem.errors import ConfigurationError, EncoderMismatch
 from askem.http.compose import Host, Service, build_app
 from askem.http.health import Probe
 from askem.http.keyring import Keyring
@@ -20,7 +20,9 @@ from askem.testing.inprocess import AppRunner
 KEY = "right-key-0123456789"
 
 
-def make(name: str, events: list[str], *, fails: bool = False) -> Service:
+def make(
+    name: str, events: list[str], *, fails: bool = False, error: type[Exception] = RuntimeError
+) -> Service:
     router = APIRouter()
 
     @router.post(f"/{name}", operation_id=name)
@@ -49,7 +51,7 @@ def make(name: str, events: list[str], *, fails: bool = False) -> Service:
 
     def works() -> str:
         if fails:
-            raise RuntimeError("secret")
+            raise error("secret")
         return "fine"
 
     @asynccontextmanager
@@ -98,6 +100,14 @@ def test_one_service_that_is_not_ready_makes_the_door_not_ready() -> None:
         response = door.request("GET", "/readyz")
     assert response.status_code == 503
     assert [check["ok"] for check in response.json()["checks"]] == [True, False]
+    assert "secret" not in response.text
+
+
+def test_another_encoder_is_named_and_nothing_more() -> None:
+    service = make("ask", [], fails=True, error=EncoderMismatch)
+    with AppRunner(build_app([service], api_keys=[KEY])) as door:
+        response = door.request("GET", "/readyz")
+    assert response.json()["checks"][0]["detail"] == "the index was built with another encoder"
     assert "secret" not in response.text
 
 
