@@ -27,8 +27,9 @@ _KEYS = 64
 
 
 class Objects:
-    def __init__(self, client: Weaviate, names: Names) -> None:
+    def __init__(self, client: Weaviate, names: Names, dimension: int) -> None:
         self._weaviate = client
+        self._any_vector = [1.0] * dimension
         self._alias = names.collection_alias
 
     def write(self, windows: Sequence[Window], collection: str | None = None) -> dict[str, str]:
@@ -66,8 +67,16 @@ class Objects:
                 continue
 
     def everything(self) -> dict[str, tuple[str, str, int, int]]:
-        """As `passages`, of all sources."""
-        return _by_passage([row for row, _ in self.walk(vectors=False)])
+        """As `passages`, of all sources; those that no search finds have no windows."""
+        rows = [row for row, _ in self.walk(vectors=False)]
+        sources = sorted({row["source"] for row in rows})
+        found = {
+            key: (source, revision, 0, due)
+            for key, (source, revision, _, due) in _by_passage(rows).items()
+        }
+        for start in range(0, len(sources), _KEYS):
+            found |= self.passages(sources[start : start + _KEYS])
+        return found
 
     def walk(
         self, *, vectors: bool, collection: str | None = None
@@ -91,7 +100,11 @@ class Objects:
         return found
 
     def passages(self, sources: Sequence[str]) -> dict[str, tuple[str, str, int, int]]:
-        """Source, revision, windows held and windows due of each passage, by passage id."""
+        """Source, revision, windows held and windows due of each passage, by passage id.
+
+        Found by searching: an engine that was killed may have an object, and not have it in its
+        vector index.
+        """
         return _by_passage(self._rows(list(sources)))
 
     def _counted(self, sources: list[str]) -> Counter[str]:
@@ -121,7 +134,8 @@ class Objects:
         return rows
 
     def _fetch(self, chosen: Any, client: weaviate.WeaviateClient) -> list[dict[str, Any]]:
-        answer = client.collections.use(self._alias).query.fetch_objects(
+        answer = client.collections.use(self._alias).query.near_vector(
+            near_vector=self._any_vector,
             filters=chosen,
             limit=_MOST,
             return_properties=["passage_id", "source", "revision", "windows"],

@@ -85,7 +85,7 @@ class ServerStore:
             write_timeout_s=endpoints.write_timeout_s,
         )
         self.bulk = Bulk(self.elastic)
-        self.objects = Objects(self.weaviate, names)
+        self.objects = Objects(self.weaviate, names, dimension)
         self.schema = Schema(
             self.elastic, self.weaviate, names, encoder_id=encoder_id, dimension=dimension
         )
