@@ -15,8 +15,8 @@ test: .venv/.ready-dev
 
 # On real Elasticsearch and Weaviate; fails where they cannot be had.
 test-servers: .venv/.ready-dev
-	scripts/engines.sh up
-	eval "$$(scripts/engines.sh env)" && $(BIN)/python -m pytest -m servers
+	@scripts/engines.sh status >/dev/null 2>&1 || trap 'scripts/engines.sh down' EXIT; \
+	scripts/engines.sh up && eval "$$(scripts/engines.sh env)" && $(BIN)/python -m pytest -m servers
 
 # Installs torch, some 6 GB, into .venv.
 test-dpr: .venv/.ready-dpr
