@@ -13,7 +13,8 @@ from askem.encoders import open_encoder
 from askem.errors import AskemError, BackendUnavailable, ConfigurationError, InvalidInput
 from askem.ports import Encoder, Ledger, PassageReader, PassageWriter
 from askem.stores.embedded import EmbeddedStore
-from askem.stores.embedded.verify import EmbeddedVerifier, VerifyReport
+from askem.stores.embedded.verify import EmbeddedVerifier
+from askem.stores.report import VerifyReport
 from askem_ingest import state
 from askem_ingest.settings import IngestSettings
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
+from askem.clock import utc_now
 from askem.errors import SourcesRefused
 from askem.ingestion.files import id_problem
 from askem.ingestion.nottext import not_text
@@ -140,7 +140,7 @@ class IngestPipeline:
             topics=_added_topics(known, source.topics),
             passages=0,
             windows=0,
-            updated_at=_now(),
+            updated_at=utc_now(),
         )
 
     def _failed(
@@ -299,7 +299,3 @@ def _receipt(source: SourceInput, status: str, **more: object) -> Receipt:
         topics=source.topics,
         **more,  # type: ignore[arg-type]
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -16,8 +16,9 @@ from askem.models import Filters, SourceKey
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.schema import DATABASE
 from askem.stores.embedded.sparse_files import FOLDER, SparseDocument, SparseFiles
-from askem.stores.embedded.verify import EmbeddedVerifier, VerifyReport
+from askem.stores.embedded.verify import EmbeddedVerifier
 from askem.stores.embedded.writer import sparse_documents
+from askem.stores.report import VerifyReport
 from askem.testing.fakes import FakeEncoder
 from askem.text.preprocessing import get_preprocessor
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from askem.errors import CorruptStore, EncoderMismatch
 from askem.stores.embedded.schema import DATABASE, connect, read_meta
 from askem.stores.embedded.sparse_files import SparseFiles
-from askem.stores.embedded.vectors import VectorFile
+from askem.stores.embedded.vectors import VectorFile, window_slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,7 @@ def _updated(
     rows[: len(row_of_slot)] = row_of_slot
     if added:
         row_ids, first, windows = np.array(added, dtype=np.int64).T
-        places = np.repeat(first - np.cumsum(windows) + windows, windows) + np.arange(windows.sum())
-        rows[places] = np.repeat(row_ids, windows)
+        rows[window_slots(first, windows)] = np.repeat(row_ids, windows)
     if removed:
         rows[np.isin(rows, np.array(removed, dtype=np.int64))] = -1
     rows.flags.writeable = False

@@ -13,6 +13,7 @@ from askem.errors import BackendUnavailable, CorruptStore
 from askem.models import DenseHits, Filters, Vector
 from askem.stores.embedded.access import Access, Snapshot
 from askem.stores.embedded.filtering import where
+from askem.stores.embedded.vectors import window_slots
 from askem.stores.scoring import TIE, nearest
 
 _SCAN_SHARE = 0.2
@@ -83,9 +84,7 @@ class EmbeddedDense:
         # One transaction, so that slots and generation belong together.
         db.execute("BEGIN")
         try:
-            generation = int(
-                db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
-            )
+            generation = self._access.generation()
             found = db.execute(
                 "SELECT passage_id, first_slot, windows FROM passages "
                 "JOIN sources USING (source_id) "
@@ -98,10 +97,10 @@ class EmbeddedDense:
             return nearest([], np.empty(0), top_k)
         first = np.array([slot for _, slot, _ in found], dtype=np.int64)
         windows = np.array([n for *_, n in found], dtype=np.int64)
-        ends = np.cumsum(windows)
-        slots = np.repeat(first - ends + windows, windows) + np.arange(ends[-1])
+        slots = window_slots(first, windows)
         vectors = self._access.vectors(generation, int(slots.max()) + 1)
-        similarities = np.maximum.reduceat(vectors[slots] @ unit, ends - windows)
+        starts = np.cumsum(windows) - windows
+        similarities = np.maximum.reduceat(vectors[slots] @ unit, starts)
         return nearest([passage_id for passage_id, *_ in found], similarities, top_k)
 
     def _scan(
@@ -125,8 +124,7 @@ class EmbeddedDense:
         if not found:
             return np.empty(0, dtype=np.int64)
         first, windows = np.array(found, dtype=np.int64).T
-        ends = np.cumsum(windows)
-        return np.repeat(first - ends + windows, windows) + np.arange(ends[-1])
+        return window_slots(first, windows)
 
     def _names(self, rows: list[int]) -> dict[int, str]:
         return dict(

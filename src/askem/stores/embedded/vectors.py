@@ -95,3 +95,10 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def window_slots(first: NDArray[np.int64], windows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Every slot of passages that begin at `first` and have `windows` each, in their order; both
+    shape (n,), n >= 1."""
+    ends = np.cumsum(windows)
+    return np.repeat(first - ends + windows, windows) + np.arange(ends[-1])

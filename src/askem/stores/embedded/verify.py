@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tantivy
 
+from askem.clock import utc_now
 from askem.errors import CorruptStore
 from askem.models import SourceKey
 from askem.ports import Encoder, LedgerEntry
 from askem.stores.embedded.schema import read_meta, write_meta
-from askem.stores.embedded.writer import checksum, sparse_documents, utc_now
+from askem.stores.embedded.writer import checksum, sparse_documents
+from askem.stores.report import VerifyReport
 
 if TYPE_CHECKING:
     from askem.stores.embedded.store import EmbeddedStore
@@ -27,22 +29,6 @@ if TYPE_CHECKING:
 _LISTED = 20
 """Findings of one kind that are named before the rest is only counted."""
 _CHUNK = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class VerifyReport:
-    sources: int
-    passages: int
-    """Passages in SQLite."""
-    sparse: int
-    """Those of them that the sparse index holds, less what it holds beyond them."""
-    dense: int
-    """Those of them whose vectors are as they were written."""
-    findings: list[str]
-
-    @property
-    def agrees(self) -> bool:
-        return not self.findings
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from askem.clock import utc_now
 from askem.errors import EncoderMismatch
 from askem.models import SourceKey
 from askem.ports import EncodedSource, StoredCounts
@@ -320,10 +320,6 @@ def sparse_documents(
 def checksum(vectors: NDArray[np.float32]) -> int:
     """CRC-32 of the vectors as they stand in the file."""
     return zlib.crc32(np.ascontiguousarray(vectors, dtype="<f4").tobytes())
-
-
-def utc_now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _key(key: SourceKey) -> tuple[str, str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from askem.models import Passage, SourceKey
 from askem.ports import Encoder, LedgerEntry
-from askem.stores.embedded.verify import VerifyReport
+from askem.stores.report import VerifyReport
 from askem.stores.servers.documents import passage_windows
 from askem.stores.servers.names import source_key
 from askem.stores.servers.reader import passage_of

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 
 import elasticsearch as es
 
+from askem.clock import utc_now
 from askem.errors import SourcesRefused
 from askem.models import SourceKey
 from askem.ports import EncodedSource, StoredCounts
@@ -98,7 +98,7 @@ class ServerWriter:
 
     def _write_texts(self, sources: dict[str, EncodedSource]) -> dict[str, str]:
         """Reasons of the sources that were refused."""
-        now, encoder_id = datetime.now(UTC).isoformat(timespec="seconds"), self._schema.encoder_id
+        now, encoder_id = utc_now(), self._schema.encoder_id
         actions: list[Action] = []
         source_of: dict[str, str] = {}
         for name, source in sources.items():
