@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
-PROJECTS := -e . -e services/retriever -e services/ingest
-PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml
+PROJECTS := -e . -e services/retriever -e services/ingest -e services/agent
+PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml services/agent/pyproject.toml
 
 .PHONY: run test test-servers test-dpr check check-deploy images lint types imports locks lock openapi clean
 

@@ -37,6 +37,7 @@ def compile_lock(source: str, output: Path, *options: str) -> None:
         "--no-emit-package=askem",
         "--no-emit-package=askem-retriever",
         "--no-emit-package=askem-ingest",
+        "--no-emit-package=askem-agent",
         "--custom-compile-command=make lock",
         "--quiet",
         *(["--no-deps"] if "encoder" in source else []),

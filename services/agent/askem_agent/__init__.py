@@ -1,0 +1,1 @@
+"""The agent service: `/react`, answers composed over `/hybrid`."""

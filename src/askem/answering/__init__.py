@@ -1,0 +1,1 @@
+"""Answers out of passages: picking, refusing, checking what was written against its sources."""
