@@ -64,13 +64,11 @@ def readings(question: str, unknown: Iterable[str], vocabulary: Vocabulary) -> l
     return found
 
 
-def repaired_terms(question: str, read: Sequence[Reading]) -> list[str]:
-    """The distinct terms of `question` with its readings, in order, at most MAX_TERMS."""
-    # By term, so that a word is read alike wherever it stands.
+def repaired(terms: Sequence[str], read: Sequence[Reading]) -> list[str]:
+    """The question's distinct `terms` with its readings, in order, at most MAX_TERMS."""
     read_as = {term: reading.terms for reading in read for term in reading.instead_of}
-    words = placed_tokens(question)
-    terms = [term for word in words for term in read_as.get(word.term, (word.term,))]
-    return list(dict.fromkeys(terms))[:MAX_TERMS]
+    every = [t for term in terms for t in read_as.get(term, (term,))]
+    return list(dict.fromkeys(every))[:MAX_TERMS]
 
 
 def surface(terms: Sequence[str], texts: Iterable[str]) -> str:

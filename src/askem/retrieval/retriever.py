@@ -14,7 +14,7 @@ from askem.models import DenseHits, Hit, Question, Repair, Screened, SearchResul
 from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
 from askem.retrieval.clock import Clock
 from askem.retrieval.ranking import rank
-from askem.retrieval.repair import Reading, readings, repaired_terms, surface
+from askem.retrieval.repair import Reading, readings, repaired, surface
 from askem.retrieval.steering import move_away_from, move_to
 from askem.text.analysis import question_terms
 
@@ -77,7 +77,7 @@ class Retriever:
                 with clock.stage("repair"):
                     read = readings(question.text, unknown, self._sparse.vocabulary)
                     if read:
-                        terms = repaired_terms(question.text, read)
+                        terms = repaired(terms, read)
                         screened = self._sparse.screen(
                             terms, question.screening_top_k, question.filters
                         )
