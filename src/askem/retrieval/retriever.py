@@ -69,18 +69,7 @@ class Retriever:
         clock = Clock()
         encoding = self._executor.submit(self._timed_vector, question) if self._executor else None
         try:
-            with clock.stage("sparse"):
-                screened = self._sparse.screen(terms, question.screening_top_k, question.filters)
-            read: list[Reading] = []
-            unknown = _unknown(terms, screened)
-            if question.repair and unknown:
-                with clock.stage("repair"):
-                    read = readings(question.text, unknown, self._sparse.vocabulary)
-                    if read:
-                        terms = repaired(terms, read)
-                        screened = self._sparse.screen(
-                            terms, question.screening_top_k, question.filters
-                        )
+            terms, screened, read = self._screen(question, terms, clock)
         except BackendUnavailable as error:
             if not question.allow_degraded:
                 raise
@@ -117,6 +106,23 @@ class Retriever:
             score_scale=float(screened.idf.sum()),
             degraded=degraded,
         )
+
+    def _screen(
+        self, question: Question, terms: list[str], clock: Clock
+    ) -> tuple[list[str], Screened, list[Reading]]:
+        """The terms that were looked for in the end, what they found, and how words were read."""
+        limit, filters = question.screening_top_k, question.filters
+        with clock.stage("sparse"):
+            screened = self._sparse.screen(terms, limit, filters)
+        unknown = _unknown(terms, screened)
+        if not (question.repair and unknown):
+            return terms, screened, []
+        with clock.stage("repair"):
+            read = readings(question.text, unknown, self._sparse.vocabulary)
+            if read:
+                terms = repaired(terms, read)
+                screened = self._sparse.screen(terms, limit, filters)
+        return terms, screened, read
 
     def steered_vector(self, question: Question) -> Vector:
         """The question's vector, moved by its steering; shape (dimension,), not renormalised."""
