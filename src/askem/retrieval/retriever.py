@@ -14,7 +14,7 @@ from askem.models import DenseHits, Hit, Question, Repair, Screened, SearchResul
 from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
 from askem.retrieval.clock import Clock
 from askem.retrieval.ranking import rank
-from askem.retrieval.repair import Reading, readings, repaired, surface
+from askem.retrieval.repair import Reading, readings, repaired, respelt, surface
 from askem.retrieval.steering import move_away_from, move_to
 from askem.text.analysis import question_terms
 
@@ -61,7 +61,7 @@ class Retriever:
         no cut of distance applies.
 
         Words that the corpus does not have are read as others, where the question allows it, and
-        looked for once more. The vector stays that of the text as it was asked.
+        looked for once more; the vector is then that of the text with the words it was read as.
         """
         terms = question_terms(question.text)
         if not terms:
@@ -74,7 +74,11 @@ class Retriever:
             if not question.allow_degraded:
                 raise
             return replace(self.vector(question), degraded=(error.backend,))
-        vector, spent = encoding.result() if encoding else self._timed_vector(question)
+        if read:
+            # What was begun beside the screening has its misspelt words.
+            vector, spent = self._timed_vector(replace(question, text=respelt(question.text, read)))
+        else:
+            vector, spent = encoding.result() if encoding else self._timed_vector(question)
         clock.add("encode", spent)
         ids = screened.passage_ids
         degraded: tuple[str, ...] = ()
@@ -210,7 +214,7 @@ def _first_distance(found: DenseHits) -> float | None:
 def _repairs(text: str, read: Sequence[Reading], hits: Sequence[Hit]) -> tuple[Repair, ...]:
     """In words that a reader knows again: as the hits write them, where they do."""
     passages = [hit.passage.text for hit in hits]
-    return tuple(Repair(text[r.start : r.end], surface(r.terms, passages)) for r in read)
+    return tuple(Repair(text[r.start : r.end], surface(r, passages)) for r in read)
 
 
 _SLACK = 1e-6

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from askem.retrieval.repair import readings, repaired, surface
+from askem.retrieval.repair import Reading, readings, repaired, respelt, surface
 from askem.text.analysis import MAX_TERMS, question_terms
 
 KNOWN = {"infect": 9, "virus": 7, "transmiss": 3, "covid": 5, "19": 5, "sidarth": 1, "mers": 2}
@@ -131,7 +131,21 @@ def test_terms_stay_within_their_bound() -> None:
 
 def test_a_reading_is_shown_as_the_passages_write_it() -> None:
     texts = ["Nothing here.", "The SIDARTHE model", "Sidarthe, COVID-19"]
-    assert surface(["sidarth"], texts) == "SIDARTHE"
-    assert surface(["covid", "19"], texts) == "COVID-19"
-    assert surface(["19", "covid"], texts) == "19 covid"
-    assert surface(["infect"], []) == "infect"
+
+    def shown(*terms: str) -> str:
+        return surface(Reading(0, 1, ("x",), terms, "its own word"), texts)
+
+    assert shown("sidarth") == "SIDARTHE"
+    assert shown("covid", "19") == "COVID-19"
+    assert shown("19", "covid") == "its own word"
+    assert shown("infect") == "its own word"
+
+
+def test_the_text_is_spelt_as_it_was_read() -> None:
+    question = "Is COVID19 an infectoin (of lungs)?"
+    known = {"covid": 1, "19": 1, "infect": 1}
+    found = readings(question, ["covid19", "infectoin"], lambda terms: known)
+    assert respelt(question, found) == "Is covid 19 an infection (of lungs)?"
+    assert respelt(question, []) == question
+    (joined,) = readings("COVID-19 wards", ["covid", "19"], lambda terms: {"covid19": 1})
+    assert respelt("COVID-19 wards", [joined]) == "covid19 wards"
