@@ -46,6 +46,14 @@ def test_nonsense_is_refused(fields: dict[str, object]) -> None:
         ModelConfig.model_validate({"name": "m", **fields})
 
 
+@pytest.mark.parametrize("key", ["", "two words", "line\nbreak", "naïve"])
+def test_what_cannot_be_a_key_is_refused_unshown(key: str) -> None:
+    with pytest.raises(ValidationError, match="OPENAI_API_KEY") as caught:
+        ModelConnection(base_url="http://localhost/v1", api_key=SecretStr(key))
+
+    assert not key or key not in str(caught.value)
+
+
 def test_the_key_is_not_shown() -> None:
     connection = ModelConnection(base_url="http://localhost/v1", api_key=SecretStr("sk-1"))
 

@@ -211,7 +211,11 @@ def test_a_large_answer_under_the_cap_is_whole(talk: Any) -> None:
         b'{"choices": [',
         b'{"choices": null}',
         b'{"choices": []}',
+        b"[" * 100_000,
         b'{"choices": [{}]}',
+        b'{"choices": [{"message": {"tool_calls": [{"id": 5, "function": {"name": "f"}}]}}]}',
+        b'{"choices": [{"message": {"tool_calls": [{"id": "5", "function": null}]}}]}',
+        b'{"choices": [{"message": {"content": "a"}, "finish_reason": 3}]}',
         b'{"choices": [{"message": {"content": 3}, "finish_reason": "stop"}]}',
     ],
 )

@@ -60,6 +60,7 @@ def test_a_hostile_environment_is_not_heard() -> None:
             **dict.fromkeys(("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2"), "true"),
             **dict.fromkeys(("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"), "lsv2_wrong"),
             **dict.fromkeys(("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"), "wrong"),
+            "LANGSMITH_GATEWAY": origin,
         }
         ran = subprocess.run(
             [sys.executable, "-c", SCRIPT, server.url],
