@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,26 +45,45 @@ class Compared:
         """Places in the window."""
         return [p for p in found.places if self.window.first <= p < self.window.after]
 
+    def other_words(self) -> dict[str, int]:
+        """Words of the window, lower case, to a place of theirs."""
+        window = range(self.window.first, self.window.after)
+        return {self.passage.lexemes[place].word.lower(): place for place in window}
+
 
 def findings(compared: Compared) -> list[Finding]:
     """What differs, gravest rules first."""
-    near = compared.window.coverage >= NEAR
-    result = [*_coverage(compared), *_numbers(compared, near)]
-    if near:
-        result += [*_negation(compared), *_direction(compared)]
-        result += [*_names(compared), *_moved(compared)]
-    return result
+    if coverage_of(compared.found) < ENOUGH:
+        return [_absent(compared, "most", wrong=True), *_numbers(compared, near=False)]
+    if _nearness(compared) < NEAR:
+        return [*_numbers(compared, near=False), _absent(compared, "part", wrong=False)]
+    return [
+        *_numbers(compared, near=True),
+        *_negation(compared),
+        *_direction(compared),
+        *_names(compared),
+        *_moved(compared),
+    ]
 
 
-def _coverage(compared: Compared) -> Iterator[Finding]:
-    if compared.window.coverage >= NEAR:
-        return
+def _nearness(compared: Compared) -> float:
+    """Coverage of the window, of what no finer rule is there to miss, 0..1."""
+    others = compared.other_words()
+    counted = [
+        f
+        for f in compared.found
+        if compared.window.has(f)
+        or not (f.item.lexeme.number or f.item.lexeme.name or _opposite(f, others))
+    ]
+    mass = sum(f.item.weight for f in counted) or 1.0
+    return sum(f.item.weight for f in counted if compared.window.has(f)) / mass
+
+
+def _absent(compared: Compared, share: str, *, wrong: bool) -> Finding:
     absent = [f for f in compared.found if f.item.weight > 0 and not compared.window.has(f)]
     heaviest = sorted(absent, key=lambda f: -f.item.weight)[:4]
     shown = ", ".join(f'"{f.item.lexeme.word}"' for f in heaviest)
-    wrong = coverage_of(compared.found) < ENOUGH
-    start = "most of it is not in the passage" if wrong else "part of it is not in the passage"
-    yield Finding("coverage", wrong, f"{start}: {shown}")
+    return Finding("coverage", wrong, f"{share} of it is not in the passage: {shown}")
 
 
 def _numbers(compared: Compared, near: bool) -> Iterator[Finding]:
@@ -126,7 +145,11 @@ def _negation(compared: Compared) -> Iterator[Finding]:
     negated_here = {place for scope in own for place in scope.places}
     negated_there = {place for scope in theirs for place in scope.places}
     by_place = {f.item.place: compared.inside(f) for f in compared.found}
+    others = compared.other_words()
+    turned = {f.item.place for f in compared.found if not f.places and _opposite(f, others)}
     for scope in own:
+        if turned.intersection(scope.places):
+            continue  # "not effective" beside "ineffective"
         there = [p for place in scope.places for p in by_place.get(place, ())]
         if there and not negated_there.intersection(there):
             word = sentence.lexemes[scope.places[0]].word
@@ -143,17 +166,18 @@ def _negation(compared: Compared) -> Iterator[Finding]:
 
 
 def _antonyms(compared: Compared, here: set[int], there: set[int]) -> Iterator[Finding]:
-    window = compared.window
-    places = {
-        compared.passage.lexemes[p].word.lower(): p for p in range(window.first, window.after)
-    }
+    others = compared.other_words()
     for f in compared.found:
-        if window.has(f) or f.item.lexeme.name or f.item.lexeme.number:
-            continue
-        word = f.item.lexeme.word
-        other = opposite(word.lower(), frozenset(places))
-        if other and (f.item.place in here) == (places[other] in there):
+        other = None if compared.window.has(f) else _opposite(f, others)
+        # "not effective" is "ineffective".
+        if other and (f.item.place in here) == (others[other] in there):
+            word = f.item.lexeme.word
             yield Finding("negation", True, f'the passage says "{other}", the sentence "{word}"')
+
+
+def _opposite(found: Found, others: Mapping[str, int]) -> str | None:
+    lexeme = found.item.lexeme
+    return None if lexeme.name or lexeme.number else opposite(lexeme.word.lower(), others)
 
 
 def _direction(compared: Compared) -> Iterator[Finding]:

@@ -13,9 +13,10 @@ Weight = Callable[[str], float]
 
 
 def idf_over(texts: Iterable[str]) -> Weight:
-    """Smoothed idf over the passages of a run: log(1 + (n + 1) / (df + .5)).
+    """Smoothed idf over the passages of a run: log(1 + (n + 1) / (max(df, 1) + .5)).
 
-    A term in no passage weighs most, one in every passage still more than nothing.
+    A term in every passage still weighs more than nothing. One in none weighs as one in a single
+    passage: it may be a plain word of the answer's, and ten passages cannot tell.
     """
     frequency: Counter[str] = Counter()
     number = 0
@@ -24,6 +25,6 @@ def idf_over(texts: Iterable[str]) -> Weight:
         number += 1
 
     def weight(term: str) -> float:
-        return math.log(1 + (number + 1) / (frequency[term] + 0.5))
+        return math.log(1 + (number + 1) / (max(frequency[term], 1) + 0.5))
 
     return weight
