@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from askem.answering.direction import sides_of
+from askem.answering.direction import direction_stem, sides_of
 from askem.answering.indexed import Indexed
+from askem.answering.lexemes import Lexeme
 from askem.answering.negation import opposite, scopes
 from askem.answering.numbers import rounds_to
 from askem.answering.sentence_items import Found, Sentence, neighbours
@@ -67,13 +69,12 @@ def findings(compared: Compared) -> list[Finding]:
 
 
 def _nearness(compared: Compared) -> float:
-    """Coverage of the window, of what no finer rule is there to miss, 0..1."""
+    """Coverage of the window, 0..1, but for numbers and antonyms: their own rules miss them."""
     others = compared.other_words()
     counted = [
         f
         for f in compared.found
-        if compared.window.has(f)
-        or not (f.item.lexeme.number or f.item.lexeme.name or _opposite(f, others))
+        if compared.window.has(f) or not (f.item.lexeme.number or _opposite(f, others))
     ]
     mass = sum(f.item.weight for f in counted) or 1.0
     return sum(f.item.weight for f in counted if compared.window.has(f)) / mass
@@ -181,26 +182,27 @@ def _opposite(found: Found, others: Mapping[str, int]) -> str | None:
 
 
 def _direction(compared: Compared) -> Iterator[Finding]:
-    said = {side for lexeme in compared.sentence.lexemes for side in sides_of(lexeme)}
+    """The first word whose place in the window is taken by one of the other direction."""
     for place, lexeme in enumerate(compared.sentence.lexemes):
+        around = neighbours(compared.found, place) if sides_of(lexeme) else []
         for pair, side in sides_of(lexeme):
-            if (pair, 1 - side) in said:
-                continue  # the sentence itself says both: which is which cannot be told
-            around = neighbours(compared.found, place)
-            same = _company(around, _saying(compared, pair, side))
-            reverse = max(
-                _saying(compared, pair, 1 - side),
-                key=lambda p: _company(around, [p]),
-                default=None,
-            )
-            company = 0 if reverse is None else _company(around, [reverse])
-            if reverse is not None and company > max(same, len(around) / 2):
-                word = compared.passage.lexemes[reverse].word
+            same = _company(around, _saying(compared, lexeme, pair, side))
+            reverse = _saying(compared, lexeme, pair, 1 - side)
+            company = _company(around, reverse)
+            if company > max(same, len(around) / 2):
+                other = next(p for p in reverse if _company(around, [p]) == company)
+                word = compared.passage.lexemes[other].word
                 words = f'the passage says "{word}", the sentence "{lexeme.word}"'
                 yield Finding("direction", True, words)
                 return
 
 
-def _saying(compared: Compared, pair: int, side: int) -> list[int]:
+def _saying(compared: Compared, lexeme: Lexeme, pair: int, side: int) -> list[int]:
+    """Places in the window of words that may stand for one of the sentence: of one direction,
+    and not there for another word of the sentence."""
+    words = compared.passage.lexemes
     window = range(compared.window.first, compared.window.after)
-    return [p for p in window if (pair, side) in sides_of(compared.passage.lexemes[p])]
+    others = Counter(direction_stem(w) for w in compared.sentence.lexemes if w is not lexeme)
+    found = [p for p in window if (pair, side) in sides_of(words[p])]
+    there = Counter(direction_stem(words[p]) for p in found)
+    return [p for p in found if there[s := direction_stem(words[p])] > others[s]]

@@ -12,6 +12,11 @@ Weight = Callable[[str], float]
 """An analysed term to its weight, > 0; for terms never seen too."""
 
 
+def uniform(term: str) -> float:
+    """Each distinct word counts the same: measured as good as idf (`docs/answers.md`)."""
+    return 1.0
+
+
 def idf_over(texts: Iterable[str]) -> Weight:
     """Smoothed idf over the passages of a run: log(1 + (n + 1) / (max(df, 1) + .5)).
 

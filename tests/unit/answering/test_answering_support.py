@@ -27,7 +27,7 @@ def source(text: str, key: str = "p1") -> Source:
 def checked(sentence: str, *texts: str) -> CheckedSentence:
     texts = texts or (TRIAL,)
     sources = [source(text, f"p{number}") for number, text in enumerate(texts, 1)]
-    return check(sentence, sources, idf_over([TRIAL, ZINC]))
+    return check(sentence, sources)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_both_passages_that_carry_a_sentence_are_cited():
 
 
 def test_no_passage_and_no_words_are_not_found():
-    assert check("A fell.", [], idf_over([])).missing == ("no passage is cited",)
+    assert check("A fell.", []).missing == ("no passage is cited",)
     assert checked("It is so.").verdict == "not found"
     assert checked("").verdict == "not found"
     assert checked("Zinc helps.", "").verdict == "not found"
@@ -201,5 +201,5 @@ def test_any_text_can_be_checked_and_quotes_are_slices(sentence, texts):
 def test_a_verbatim_sentence_is_found(before, between, after):
     text = before + between + after
     for start, end in sentence_spans(text):
-        result = check(text[start:end], [source(text)], idf_over([text]))
+        result = check(text[start:end], [source(text)])
         assert result.verdict == "found in source"
