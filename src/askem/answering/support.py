@@ -16,7 +16,7 @@ from askem.answering.sentence_items import Found, Sentence, look_up, read_senten
 from askem.answering.weights import Weight, uniform
 from askem.answering.windows import Window, best_window, whole
 
-_MOST_WORDS = 400  # the time of a check grows with the square of it; no sentence has so many
+_MOST_WORDS = 250  # the time of a check grows with the square of it; no sentence has so many
 _ADDS = 0.1
 """Coverage that a further cited passage must bring to be counted as a source."""
 
