@@ -1,8 +1,8 @@
 """Answers of `/react` against labelled questions, or refusals of questions without an answer.
 
 DATA is a folder with `queries.jsonl`; with `questions.jsonl` (answer, gold_paragraph_ids,
-answer_start_in_paragraph) the questions are taken to have answers. Passage ids of the corpus must be
-those of the labels: papers ingested with `--preprocessor paragraphs-v1`.
+answer_start_in_paragraph) the questions are taken to have answers. Passage ids of the corpus must
+be those of the labels: papers ingested with `--preprocessor paragraphs-v1`.
 """
 
 from __future__ import annotations
