@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from askem.text.decoding import clean
@@ -21,7 +22,7 @@ from askem.text.sections import Section
 PATH_SEPARATOR = " > "
 _MAX_HEADING_CHARS = 120
 _MAX_NESTING = 60
-"""markdown-it drops what is nested deeper; its own limit is 20 for CommonMark."""
+"""Of lists and quotations; markdown-it drops what lies deeper."""
 
 
 @dataclass(slots=True)
@@ -44,10 +45,10 @@ def sections_of(text: str, fallback_title: str = "") -> list[Section]:
     other sections makes none of its own.
     """
     fields, body = split_front_matter(clean(text).text.lstrip("\n"))
-    tree = SyntaxTreeNode(_parser().parse(body))
-    opened = _opened(tree.children)
-    named = _title_heading(tree.children)
-    title = title_of(fields) or (named if named and _only_one(tree.children) else fallback_title)
+    nodes = _parsed(body)
+    opened = _opened(nodes)
+    named = _title_heading(nodes)
+    title = title_of(fields) or (named if named and _only_one(nodes) else fallback_title)
     anchors = Anchors()
     return [section for found in opened for section in _sections(found, title, named, anchors)]
 
@@ -56,6 +57,22 @@ def sections_of(text: str, fallback_title: str = "") -> list[Section]:
 def _parser() -> MarkdownIt:
     options = {"maxNesting": _MAX_NESTING}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+
+
+def _parsed(body: str) -> list[SyntaxTreeNode]:
+    lines = body.split("\n")
+    nodes = SyntaxTreeNode(_parser().parse(body)).children
+    return [_as_written(node, lines) if _too_deep(node) else node for node in nodes]
+
+
+def _too_deep(node: SyntaxTreeNode) -> bool:
+    return any(inner.level >= _MAX_NESTING - 1 for inner in node.walk())
+
+
+def _as_written(node: SyntaxTreeNode, lines: list[str]) -> SyntaxTreeNode:
+    """A code block of the node's lines, in place of what was dropped."""
+    content = "\n".join(lines[slice(*(node.map or ()))])
+    return SyntaxTreeNode([Token("fence", "code", 0, content=content)]).children[0]
 
 
 def _opened(nodes: list[SyntaxTreeNode]) -> list[_Open]:
