@@ -104,6 +104,11 @@ def test_no_section_is_named_like_a_paragraph_or_a_figure(heading: str) -> None:
     assert anchor == f"section-{'p0' if heading == 'P0' else 'fig-x'}"
 
 
+def test_nor_where_a_long_name_was_cut() -> None:
+    (anchor,) = made(f"# T\n\n## Config-{'x' * 76}\n\nx")
+    assert anchor == f"section-fig-{'x' * 76}"
+
+
 def test_names_keep_letters_of_any_script_and_fit_the_stores() -> None:
     assert list(made("# T\n\n## Überblick & 概要\n\nx")) == ["überblick-概要"]
     (anchor,) = made(f"# T\n\n## {'概' * 300}\n\nx")

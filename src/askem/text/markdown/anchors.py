@@ -26,11 +26,10 @@ class Anchors:
         """`recovery--steps` for the path Recovery, Steps under the page's title."""
         slugs = [slug(heading) or "section" for heading in headings] or [TOP]
         anchor = _BETWEEN.join(slugs)
+        # The innermost heading says most.
+        anchor = anchor[-_MAX_CHARS:].lstrip("-")
         if _TAKEN.fullmatch(anchor):
             anchor = f"section-{anchor}"
-        if len(anchor) > _MAX_CHARS:
-            # The innermost heading says most.
-            anchor = anchor[-_MAX_CHARS:].lstrip("-")
         number, wanted = 2, anchor
         while anchor in self._used:
             anchor, number = f"{wanted}-{number}", number + 1
