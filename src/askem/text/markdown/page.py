@@ -44,7 +44,7 @@ def sections_of(text: str, fallback_title: str = "") -> list[Section]:
     both where they differ; where there is neither, `fallback_title`. A heading over nothing but
     other sections makes none of its own.
     """
-    fields, body = split_front_matter(clean(text).text.lstrip("\n"))
+    fields, body = split_front_matter(clean(text).text.replace("\f", "\n").lstrip("\n"))
     nodes = _parsed(body)
     opened = _opened(nodes)
     named = _title_heading(nodes)
