@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float32]
 """One embedding, shape (dimension,)."""
 
-DocType = Literal["paragraph", "figure"]
-DOC_TYPES: tuple[DocType, ...] = ("paragraph", "figure")
+DocType = Literal["paragraph", "figure", "section"]
+DOC_TYPES: tuple[DocType, ...] = ("paragraph", "figure", "section")
 
 Ranking = Literal["proximity", "blend", "rrf", "distance"]
 RANKINGS: tuple[Ranking, ...] = ("proximity", "blend", "rrf", "distance")
@@ -25,18 +25,22 @@ TOPIC_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 @dataclass(frozen=True, slots=True, order=True)
 class SourceKey:
-    """One file of a paper: its paragraphs, or one figure. The unit of ingest and of the ledger."""
+    """One file of a paper: its paragraphs, or one figure; or a page of a handbook, as sections.
+    The unit of ingest and of the ledger."""
 
     paper_id: str
     doc_type: DocType
     cosmos_object_id: str = ""
 
-    def passage_id(self, order: int) -> str:
+    def passage_id(self, order: int, anchor: str = "") -> str:
         """The deterministic id of the passage at `order` (from 0) of this source.
 
-        `paper#p3` for paragraphs, `paper#fig-<object>.0` for figures; '#' cannot occur in a paper
-        id, so two sources never share a passage id.
+        `paper#p3` for paragraphs, `paper#fig-<object>.0` for figures, `page#<anchor>` for sections;
+        '#' cannot occur in a paper id, and anchors are never like the first two, so two sources
+        never share a passage id.
         """
+        if self.doc_type == "section":
+            return f"{self.paper_id}#{anchor}"
         if self.doc_type == "paragraph":
             return f"{self.paper_id}#p{order}"
         return f"{self.paper_id}#fig-{self.cosmos_object_id}.{order}"
@@ -44,7 +48,7 @@ class SourceKey:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A paragraph or a figure text: what is searched and returned."""
+    """A paragraph, a figure text or a section: what is searched and returned."""
 
     passage_id: str
     paper_id: str
@@ -221,3 +225,5 @@ class PaperSummary:
     preprocessor_ids: tuple[str, ...]
     updated_at: str
     """UTC, ISO 8601."""
+    sections: int = 0
+    """Passages with doc_type section."""

@@ -190,6 +190,7 @@ def _paper_fields(paper: PaperSummary) -> dict[str, Any]:
         "topics": paper.topics,
         "paragraphs": paper.paragraphs,
         "figures": paper.figures,
+        "sections": paper.sections,
         "preprocessor_ids": paper.preprocessor_ids,
         "updated_at": paper.updated_at,
     }

@@ -96,6 +96,7 @@ _PAPER = {
     "topics": ["covid-19"],
     "paragraphs": 41,
     "figures": 3,
+    "sections": 0,
     "preprocessor_ids": ["papers-v1"],
     "updated_at": "2026-01-31T12:00:00Z",
 }

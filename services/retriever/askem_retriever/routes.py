@@ -210,4 +210,4 @@ def _passage(components: Components, passage_id: str) -> bytes:
 
 
 def _may_be_id(text: str) -> bool:
-    return len(text) <= 300 and text.isascii() and text.isprintable()
+    return len(text) <= 300 and text.isprintable()

@@ -26,7 +26,7 @@ class StoredPassage(AnswerModel):
     paper_id: str
     doc_type: DocType
     text: str
-    cosmos_object_id: str | None = Field(description="The figure's object id; null for paragraphs.")
+    cosmos_object_id: str | None = Field(description="The figure's object id; null otherwise.")
     article_terms: tuple[str, ...] = Field(default=(), description="Obsolete: always empty.")
     paragraph_terms: tuple[str, ...]
     passage_id: str
@@ -141,6 +141,7 @@ class PaperOut(AnswerModel):
     topics: tuple[str, ...]
     paragraphs: int = Field(description="How many passages of type paragraph.")
     figures: int = Field(description="How many passages of type figure.")
+    sections: int = Field(description="How many passages of type section.")
     preprocessor_ids: tuple[str, ...]
     updated_at: str = Field(description="UTC, ISO 8601.")
 

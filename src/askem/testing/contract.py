@@ -67,7 +67,7 @@ def make_source(
     key = SourceKey(paper_id, doc_type, cosmos_object_id)
     passages = tuple(
         Passage(
-            passage_id=key.passage_id(order),
+            passage_id=key.passage_id(order, f"überblick--{order}"),
             paper_id=paper_id,
             doc_type=doc_type,
             preprocessor_id=preprocessor_id,
@@ -542,8 +542,26 @@ class StoreContract:
         assert (paper.paragraphs, paper.figures) == (3, 1)
         assert paper.topics == ("covid-19",)
         assert paper.preprocessor_ids == ("figures-v1", "papers-v1")
+        assert paper.sections == 0
         assert store.reader.paper("nowhere") is None
         assert store.reader.paper("10.1101-2020") is None
+
+    def test_a_page_of_a_handbook_is_held_by_its_sections_names(
+        self, store: Store, encoder: FakeEncoder
+    ) -> None:
+        texts = ["Runbook > Steps\n\n1. infection\n2. model", "Runbook > Table\n\n| a |\n|---|"]
+        page = make_source("runbooks.a", texts, encoder, doc_type="section")
+        store.writer.replace([page, *contract_corpus(encoder)])
+        ids = ["runbooks.a#überblick--0", "runbooks.a#überblick--1"]
+        assert [p.passage_id for p in page.passages] == ids
+        assert store.reader.passages(ids) == dict(zip(ids, page.passages, strict=True))
+        summary = store.reader.paper("runbooks.a")
+        assert summary is not None
+        assert (summary.paragraphs, summary.figures, summary.sections) == (0, 0, 2)
+        filters = Filters(doc_type="section")
+        assert store.sparse.screen(["infect"], 9, filters).passage_ids == ids[:1]
+        vector = encoder.encode_question("infection model")
+        assert sorted(store.dense.search(vector, 9, filters).passage_ids) == ids
 
     def test_papers_are_listed_page_by_page(self, store: Store, encoder: FakeEncoder) -> None:
         sources = contract_corpus(encoder)

@@ -197,12 +197,13 @@ class FakeStore:
         found = self._of(paper_id)
         if not found:
             return None
-        paragraphs = sum(passage.doc_type == "paragraph" for passage in found)
+        types = Counter(passage.doc_type for passage in found)
         return PaperSummary(
             paper_id=paper_id,
             topics=tuple(sorted({topic for passage in found for topic in passage.topics})),
-            paragraphs=paragraphs,
-            figures=len(found) - paragraphs,
+            paragraphs=types["paragraph"],
+            figures=types["figure"],
+            sections=types["section"],
             preprocessor_ids=tuple(sorted({passage.preprocessor_id for passage in found})),
             updated_at="2020-01-01T00:00:00Z",
         )
