@@ -166,9 +166,7 @@ class Objects:
         return patiently(lambda: self._weaviate.write(work))
 
 
-def _is_whole(
-    properties: dict[str, Any], held: dict[str, tuple[str, str, int, int]]
-) -> bool:
+def _is_whole(properties: dict[str, Any], held: dict[str, tuple[str, str, int, int]]) -> bool:
     """Whether all windows of the passage are found, in this revision."""
     due = int(properties["windows"])
     wanted = (properties["source"], properties["revision"], due, due)
