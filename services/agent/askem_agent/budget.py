@@ -21,40 +21,38 @@ class Limits:
     model_calls: int
     searches: int
     tokens: int
-    cost_usd: float
+    cost: float
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars a million tokens."""
+class Rates:
+    """What one call of a model can use."""
 
-    input_usd: float
-    output_usd: float
+    input_price: float | None
+    """For a million tokens."""
+    output_price: float | None
+    max_output_tokens: int
+    tries: int
+    """How often the model may be asked within a call, until its answer is a step."""
 
-    def of(self, input_tokens: int, output_tokens: int) -> float:
-        return (input_tokens * self.input_usd + output_tokens * self.output_usd) / 1e6
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Of one model call: at most this much."""
-
-    input_tokens: int
-    output_tokens: int
+    def cost(self, input_tokens: int, output_tokens: int) -> float | None:
+        """None where a price is not known."""
+        if self.input_price is None or self.output_price is None:
+            return None
+        return (input_tokens * self.input_price + output_tokens * self.output_price) / 1e6
 
 
 class Budget:
     """For one run. Times are the event loop's."""
 
-    def __init__(self, limits: Limits, price: Price | None, *, max_output_tokens: int) -> None:
-        """`price`: None where none is configured; `max_output_tokens`: what one call may write."""
-        self._limits, self._price = limits, price
-        self._max_output = max_output_tokens
+    def __init__(self, limits: Limits, rates: Rates | None) -> None:
+        """`rates`: None for a model that uses nothing."""
+        self._limits, self._rates = limits, rates
         self._start = asyncio.get_running_loop().time()
         self.model_calls = self.searches = 0
         self.input_tokens = self.output_tokens = 0
-        self._known: tuple[int, int] | None = None
+        self._counted = (0, 0)
 
     @property
     def talking_until(self) -> float:
@@ -66,8 +64,9 @@ class Budget:
         return self._start + self._limits.seconds
 
     @property
-    def cost_usd(self) -> float | None:
-        return self._price.of(self.input_tokens, self.output_tokens) if self._price else None
+    def cost(self) -> float | None:
+        """In the currency of the prices; None where they are not known."""
+        return self._rates.cost(self.input_tokens, self.output_tokens) if self._rates else None
 
     @property
     def searches_left(self) -> int:
@@ -84,30 +83,34 @@ class Budget:
         now = asyncio.get_running_loop().time()
         if now >= (self.deadline if last else self.talking_until):
             return "time"
-        ahead = self._estimate(messages)
-        used = self.input_tokens + self.output_tokens
-        if used + calls * (ahead.input_tokens + ahead.output_tokens) > self._limits.tokens:
+        return self._rates and self._too_much(self._rates, messages, 0 if last else 1)
+
+    def _too_much(
+        self, rates: Rates, messages: Sequence[BaseMessage], more: int
+    ) -> Limit | None:
+        """Whether a call and `more` others could use more than is left."""
+        tries = rates.tries + more
+        read = self.input_tokens + tries * self._estimate(messages)
+        written = self.output_tokens + tries * rates.max_output_tokens
+        if read + written > self._limits.tokens:
             return "tokens"
-        if self._price:
-            cost = self._price.of(ahead.input_tokens, ahead.output_tokens)
-            if (self.cost_usd or 0.0) + calls * cost > self._limits.cost_usd:
-                return "cost"
-        return None
+        cost = rates.cost(read, written)
+        return "cost" if cost is not None and cost > self._limits.cost else None
 
-    def count_call(self, messages: Sequence[BaseMessage], reply: AIMessage) -> None:
-        """Books a call; what its server did not count is estimated."""
-        self.model_calls += 1
+    def count(self, messages: Sequence[BaseMessage], reply: AIMessage) -> None:
+        """Books a call's tokens; what its server did not count is estimated."""
+        if self._rates is None:
+            return
         usage = reply.usage_metadata
-        read = usage["input_tokens"] if usage else self._estimate(messages).input_tokens
-        written = usage["output_tokens"] if usage else _tokens(reply)
+        read = usage["input_tokens"] if usage else self._estimate(messages)
         self.input_tokens += read
-        self.output_tokens += written
-        self._known = (len(messages), read)
+        self.output_tokens += usage["output_tokens"] if usage else _tokens(reply)
+        self._counted = (len(messages), read)
 
-    def _estimate(self, messages: Sequence[BaseMessage]) -> Estimate:
-        count, known = self._known or (0, 0)
-        ahead = known + sum(map(_tokens, messages[count:]))
-        return Estimate(ahead, self._max_output)
+    def _estimate(self, messages: Sequence[BaseMessage]) -> int:
+        """Tokens of `messages`; those that were sent before have been counted."""
+        count, known = self._counted
+        return known + sum(map(_tokens, messages[count:]))
 
 
 def _tokens(message: BaseMessage) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
@@ -34,16 +34,27 @@ class AgentSettings(CommonSettings):
 
     model: Annotated[str, Field(min_length=1, max_length=200)] = EXTRACTIVE
     """Who answers requests that name no model."""
+    models: tuple[dict[str, Any], ...] = ()
+    """Models of the server at OPENAI_BASE_URL: a JSON list of objects with `name`, and where they
+    are known `input_price` and `output_price` for a million tokens, `protocol` (`tools` or
+    `react`), `max_output_tokens`, `length_field`, `temperature`."""
+    openai_base_url: _Url = Field(
+        default="https://api.openai.com/v1", validation_alias="OPENAI_BASE_URL"
+    )
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
+    """Any text for servers without keys."""
+    model_idle_timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """Longest wait for a model's next word."""
 
     agent_runs: Annotated[int, Field(ge=1, le=1000)] = 8
     """Questions answered at a time; above that, callers get 503."""
     agent_max_model_calls: Annotated[int, Field(ge=1, le=100)] = 8
     agent_max_searches: Annotated[int, Field(ge=1, le=100)] = 6
     """The first search, with the question itself, included."""
-    agent_max_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] = 60_000
+    agent_max_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] = 100_000
     """Read and written, over all calls of a run."""
-    agent_max_cost_usd: Annotated[float, Field(gt=0, le=1000)] = 0.25
-    """Over all calls of a run, by the prices of ASKEM_MODELS."""
+    agent_max_cost: Annotated[float, Field(gt=0, le=1_000_000)] = 0.25
+    """Over all calls of a run, in the currency of the prices; without prices nothing is counted."""
     agent_max_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
     """From question to answer."""
 

@@ -13,6 +13,8 @@ from askem.http.wire import HybridRequest
 
 Limit = Literal["model calls", "searches", "tokens", "cost", "time"]
 """What a run may use up."""
+AskedBy = Literal["question", "model"]
+"""Who chose a search: the server, with the question itself, or the model."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=200), Clean]
 
@@ -71,7 +73,7 @@ class StepOut(AnswerModel):
 
     number: int = Field(ge=1)
     query: str
-    asked_by: Literal["question", "model"]
+    asked_by: AskedBy
     hits: int = Field(ge=0)
     new: int = Field(ge=0, description="Hits that no earlier search of the run had brought.")
     ms: float = Field(ge=0, description="Wall time in milliseconds; 0 where nothing was asked.")
@@ -86,7 +88,9 @@ class UsageOut(AnswerModel):
     searches: int
     input_tokens: int | None = Field(description="Null where no language model was used.")
     output_tokens: int | None
-    cost_usd: float | None = Field(description="Null where no price is configured.")
+    cost: float | None = Field(
+        description="In the currency of the configured prices; null where there are none."
+    )
 
 
 class ReactResponse(AnswerModel):
@@ -131,7 +135,7 @@ class StepEvent(AnswerModel):
 
     number: int
     query: str
-    asked_by: Literal["question", "model"]
+    asked_by: AskedBy
 
 
 class SeenPassage(AnswerModel):
