@@ -55,6 +55,11 @@ class Budget:
         self._counted = (0, 0)
 
     @property
+    def uses_tokens(self) -> bool:
+        """Whether a model was called that reads and writes tokens."""
+        return self._rates is not None and self.model_calls > 0
+
+    @property
     def talking_until(self) -> float:
         """When calls that may search must have ended."""
         return self._start + self._limits.seconds * _TALKING_SHARE

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from askem.answering.models import Seen, Source
+from askem.answering.models import Repair, Seen, Source
 from askem.http.answers import PassageOut
 
 MAX_SHOWN_CHARS = 24_000
@@ -82,6 +82,16 @@ class Notebook:
 
     def doc(self, passage_id: str) -> PassageOut:
         return self._docs[self._numbers[passage_id]]
+
+    def first_docs(self, limit: int) -> tuple[PassageOut, ...]:
+        """The best passages of the first search."""
+        first = next(iter(self._observations.values()), None)
+        return tuple(self._docs[number] for number in (first.numbers if first else ())[:limit])
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """Of all searches, each once."""
+        return tuple(dict.fromkeys(repair for seen in self.seen for repair in seen.repairs))
 
     def texts(self) -> list[str]:
         return [source.text for source in self._sources.values()]

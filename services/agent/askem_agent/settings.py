@@ -20,10 +20,6 @@ class AgentSettings(CommonSettings):
     """The common settings and the agent's own."""
 
     api_key: SecretStr | None = None
-    agent_host: str = "127.0.0.1"
-    agent_port: Annotated[int, Field(ge=0, le=65535)] = 4503
-    """Of `askem agent-serve`; 0: any free port."""
-
     retriever_url: _Url = "http://127.0.0.1:4502"
     """Where `/hybrid` is. Composed with the retriever: the process itself."""
     retriever_key: SecretStr | None = None
