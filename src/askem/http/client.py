@@ -82,7 +82,7 @@ class AskemClient:
     def hybrid_search(
         self, request: wire.HybridRequest
     ) -> wire.SearchResponse | list[wire.PassageOut]:
-        """`/hybrid` with how its hits were found; the bare list from a server that does not tell."""
+        """`/hybrid` with how its hits were found, or the bare list where a server does not tell."""
         return self._send(exchange.hybrid_search(request))
 
     def search(self, request: wire.SearchRequest) -> wire.SearchResponse:
@@ -157,7 +157,7 @@ class AsyncAskemClient:
     async def hybrid_search(
         self, request: wire.HybridRequest
     ) -> wire.SearchResponse | list[wire.PassageOut]:
-        """`/hybrid` with how its hits were found; the bare list from a server that does not tell."""
+        """`/hybrid` with how its hits were found, or the bare list where a server does not tell."""
         return await self._send(exchange.hybrid_search(request))
 
     async def search(self, request: wire.SearchRequest) -> wire.SearchResponse:

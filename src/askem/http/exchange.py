@@ -20,6 +20,9 @@ _Answer = TypeVar("_Answer")
 
 _HITS = TypeAdapter(list[wire.PassageOut])
 _SEARCH = TypeAdapter(wire.SearchResponse)
+_Either = wire.SearchResponse | list[wire.PassageOut]
+_BARE: TypeAdapter[_Either] = TypeAdapter(list[wire.PassageOut])
+_EXPANDED: TypeAdapter[_Either] = TypeAdapter(wire.SearchResponse)
 _TOPICS = TypeAdapter(list[wire.TopicOut])
 _PAPERS = TypeAdapter(wire.PapersPage)
 _PAPER = TypeAdapter(wire.PaperDetail)
@@ -88,11 +91,9 @@ def hybrid(request: wire.HybridRequest) -> Call[list[wire.PassageOut]]:
     return _post("/hybrid", _HITS, request)
 
 
-def hybrid_search(
-    request: wire.HybridRequest,
-) -> Call[wire.SearchResponse | list[wire.PassageOut]]:
-    body = _body(request)
-    return Call("POST", "/hybrid", _HITS, body, variants={wire.SEARCH_MEDIA_TYPE: _SEARCH})
+def hybrid_search(request: wire.HybridRequest) -> Call[_Either]:
+    expanded = {wire.SEARCH_MEDIA_TYPE: _EXPANDED}
+    return Call("POST", "/hybrid", _BARE, _body(request), variants=expanded)
 
 
 def search(request: wire.SearchRequest) -> Call[wire.SearchResponse]:
