@@ -58,9 +58,7 @@ def make_service(settings: AgentSettings, components: Components | None = None) 
             _log.info("agent ready, model %s", settings.model)
             yield ready.probes
 
-    return Service(
-        name=NAME, router=router, open=opened, scope="ask", examples=examples.ANSWERS
-    )
+    return Service(name=NAME, router=router, open=opened, scope="ask", examples=examples.ANSWERS)
 
 
 async def _open(settings: AgentSettings, stack: AsyncExitStack) -> Components:

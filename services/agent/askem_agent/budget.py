@@ -1,4 +1,4 @@
-"""What a run may use: model calls, searches, tokens, money and time, none of them to be exceeded."""
+"""What a run may use: model calls, searches, tokens, money and time. No call may exceed it."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ class Budget:
         now = asyncio.get_running_loop().time()
         if now >= (self.deadline if last else self.talking_until):
             return "time"
-        return self._rates and self._too_much(self._rates, messages, 0 if last else 1)
+        if self._rates is None:
+            return None
+        return self._too_much(self._rates, messages, 0 if last else 1)
 
-    def _too_much(
-        self, rates: Rates, messages: Sequence[BaseMessage], more: int
-    ) -> Limit | None:
+    def _too_much(self, rates: Rates, messages: Sequence[BaseMessage], more: int) -> Limit | None:
         """Whether a call and `more` others could use more than is left."""
         tries = rates.tries + more
         read = self.input_tokens + tries * self._estimate(messages)

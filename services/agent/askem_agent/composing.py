@@ -17,6 +17,9 @@ from askem_agent.notebook import Notebook
 NO_MARKER = "no passage is named"
 UNKNOWN_MARKER = "the passage it names was not seen"
 MARK = "(not found in its source)"
+_BRACKETED = re.compile(r"\[(\d[\d,;\s\u2013-]*)\]")
+# As some models write them whatever they are told.
+_FOREIGN_MARKER = re.compile(r"\s?\u3010[^\u3010\u3011\n]{0,80}\u3011")
 _STOP = re.compile(r"[.!?]$")
 _LABEL = re.compile(r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+")
 
@@ -48,7 +51,7 @@ def compose(
 
     Headings, code and sentences without a marker of this run are not found in any source.
     """
-    text = clean(written).text
+    text = _FOREIGN_MARKER.sub("", clean(written).text)
     weight = idf_over(notebook.texts())
     kept: list[tuple[AnswerSentence, CheckedSentence]] = []
     dropped = 0
@@ -57,10 +60,10 @@ def compose(
             continue
         sources = [s for s in map(notebook.source, unit.markers) if s is not None]
         if unit.needs_citation and sources:
-            checked = check(unit.text, sources, weight)
+            checked = check(_plain(unit.text), sources, weight)
         else:
             missing = UNKNOWN_MARKER if unit.markers else NO_MARKER
-            checked = CheckedSentence(unit.text, (), "not found", (missing,))
+            checked = CheckedSentence(_plain(unit.text), (), "not found", (missing,))
         if checked.verdict == "not found" and (unsupported == "drop" or not unit.needs_citation):
             # A heading without a source is no sentence, and not worth a mark.
             dropped += unit.needs_citation
@@ -81,9 +84,15 @@ def _laid_out(
         between = text[end : unit.start] if pieces else ""
         space = "" if not pieces else "\n" if "\n" in between or _label(text, unit) else " "
         mark = f" {MARK}" if checked.verdict == "not found" else ""
-        pieces.append(f"{space}{_label(text, unit)}{_with_markers(unit.text, markers)}{mark}")
+        pieces.append(f"{space}{_label(text, unit)}{_with_markers(checked.text, markers)}{mark}")
         end = unit.end
     return Composed(tuple(c for _, c in kept), tuple(pieces), tuple(used), dropped)
+
+
+def _plain(sentence: str) -> str:
+    """Numbers in brackets that a quotation holds are works in a paper's list: in an answer they
+    would pass for markers."""
+    return _BRACKETED.sub(r"(\1)", sentence)
 
 
 def _with_markers(sentence: str, markers: str) -> str:
@@ -98,4 +107,3 @@ def _label(text: str, unit: AnswerSentence) -> str:
     """The bullet or number of a list's item; "" for other units."""
     found = _LABEL.match(text[unit.start : unit.end])
     return found[0].lstrip() if found else ""
-

@@ -35,7 +35,9 @@ class ExtractiveChat(BaseChatModel):
     def _llm_type(self) -> str:
         return EXTRACTIVE
 
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[LanguageModelInput, AIMessage]:
+    def bind_tools(
+        self, tools: Sequence[Any], **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
         return self.bind(searching=bool(tools))
 
     def _generate(
@@ -66,9 +68,7 @@ def _search(query: str) -> AIMessage:
 
 
 def _answer(question: str, observed: Sequence[Observation]) -> str:
-    numbers = {
-        source.passage_id: number for o in observed for number, source in o.numbered()
-    }
+    numbers = {source.passage_id: number for o in observed for number, source in o.numbered()}
     picked = pick(question, [o.seen for o in observed])
     return "\n".join(_marked(piece.text, numbers[piece.source.passage_id]) for piece in picked)
 

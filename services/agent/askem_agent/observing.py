@@ -10,8 +10,10 @@ from askem_agent.notebook import Observation
 
 # Our own delimiters, and those by which chat templates mark who is speaking: text that holds them
 # must not end the block or open a turn. Their first character becomes one that only looks like it.
-_DELIMITER = re.compile(r"<(?=\s*/?\s*(?:passages?|search|system|user|assistant|tool)\b|\|)", re.I)
-_TEMPLATE = re.compile(r"\[(?=/?(?:INST|SYS|TOOL_CALLS|AVAILABLE_TOOLS)\b)", re.I)
+_DELIMITER = re.compile(
+    r"<(?=\s*/?\s*(?:passages?|system|user|assistant|tool)\b|\|)", re.IGNORECASE
+)
+_TEMPLATE = re.compile(r"\[(?=/?(?:INST|SYS|TOOL_CALLS|AVAILABLE_TOOLS)\b)", re.IGNORECASE)
 _LOOKS_LIKE_LESS_THAN, _LOOKS_LIKE_BRACKET = "\u2039", "\u2045"
 
 

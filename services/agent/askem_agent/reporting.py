@@ -96,9 +96,7 @@ class Report:
         self._emit("final", response)
         return response
 
-    def _response(
-        self, text: str, *, reason: Reason | None = None, dropped: int
-    ) -> ReactResponse:
+    def _response(self, text: str, *, reason: Reason | None = None, dropped: int) -> ReactResponse:
         return ReactResponse(
             answer=text,
             used_docs=(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from langchain_core.language_models import BaseChatModel
@@ -42,7 +42,7 @@ class Policy:
     """What holds for every run."""
 
     limits: Limits
-    thresholds: Thresholds = Thresholds()
+    thresholds: Thresholds = field(default_factory=Thresholds)
     unsupported: Literal["drop", "mark"] = "drop"
 
 

@@ -43,9 +43,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises Overloaded, before anything is sent, where no place is free."""
         with self._slots.taken():
-            await send(
-                {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
-            )
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             try:
                 async with asyncio.timeout(self._longest_s):
                     await unless_gone(receive, self._tell(scope, send))

@@ -43,9 +43,7 @@ _BAD_QUESTION = "Give `question` as text of 1 to 4,000 characters."
 class SearchTool:
     """For one run, in one task."""
 
-    def __init__(
-        self, searcher: Searcher, budget: Budget, notebook: Notebook, emit: Emit
-    ) -> None:
+    def __init__(self, searcher: Searcher, budget: Budget, notebook: Notebook, emit: Emit) -> None:
         self._searcher, self._budget = searcher, budget
         self._notebook, self._emit = notebook, emit
         self.steps: list[StepOut] = []

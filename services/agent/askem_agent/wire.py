@@ -162,5 +162,3 @@ class CitationEvent(CitationOut):
     sentence: int = Field(description="Index into `sentences` of the final answer.")
     marker: int = Field(description="As it stands in the text.")
     paper_id: str
-
-

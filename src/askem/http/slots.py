@@ -21,9 +21,7 @@ class Slots:
     def taken(self) -> Iterator[None]:
         """Raises Overloaded where no place is free."""
         if not self.free:
-            raise Overloaded(
-                self.name, "all places are taken", retry_after_s=self.retry_after_s
-            )
+            raise Overloaded(self.name, "all places are taken", retry_after_s=self.retry_after_s)
         self.free -= 1
         try:
             yield
