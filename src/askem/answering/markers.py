@@ -1,0 +1,55 @@
+"""Markers of citations as a model is told to write them: [1], [1, 2], [1][3], [1-3]."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_MARKER = re.compile(
+    r"\[\s{0,2}\d{1,3}(?:\s{0,2}[,;\u2013-]\s{0,2}\d{1,3}){0,30}\s{0,2}\](?!\()", re.ASCII
+)
+_RANGE = re.compile(r"(\d+)(?:\s*[\u2013-]\s*(\d+))?", re.ASCII)
+_WIDEST_RANGE = 30
+# What is quoted or code is another's text: its brackets are references of the paper.
+_QUOTED = re.compile(r"\"[^\"]{1,600}\"|\u201c[^\u201d]{1,600}\u201d|`[^`]{1,200}`")
+_SPACE_BEFORE = re.compile(r"[ \t\u00a0\u202f]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """text[start:end] names the passages `numbers`."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+
+
+def find_markers(text: str) -> list[Marker]:
+    """The markers of one unit, in order.
+
+    Brackets inside a quotation are the paper's own where the unit has markers outside it; where
+    it has none, they are taken for the model's.
+    """
+    found = [Marker(m.start(), m.end(), _numbers(m[0])) for m in _MARKER.finditer(text)]
+    quoted = [m.span() for m in _QUOTED.finditer(text)]
+    outside = [m for m in found if not any(a < m.start and m.end < b for a, b in quoted)]
+    return outside or found
+
+
+def without(text: str, markers: list[Marker]) -> str:
+    """The text with its markers and the blanks before them cut out."""
+    kept, last = "", 0
+    for marker in markers:
+        kept += _SPACE_BEFORE.sub("", text[last : marker.start])
+        last = marker.end
+    return (kept + text[last:]).strip()
+
+
+def _numbers(marker: str) -> tuple[int, ...]:
+    """A range wider than 30 is none a model means: its ends alone are taken."""
+    numbers: list[int] = []
+    for first, last in _RANGE.findall(marker):
+        low, high = int(first), int(last or first)
+        wide = not 0 <= high - low <= _WIDEST_RANGE
+        numbers += (low, high) if wide else range(low, high + 1)
+    return tuple(dict.fromkeys(numbers))

@@ -1,0 +1,70 @@
+"""What is negated: cues ("no", "without", "failed to") and the two content words after them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from askem.answering.lexemes import Lexeme
+
+SCOPE = 2
+_CUES = frozenset(
+    """no not never neither nor none nobody nothing nowhere without cannot lack lacks lacked lacking
+    fail fails failed failing absence absent unable hardly nondetectable""".split()
+)
+_CLAUSE_END = re.compile(r"[.;:!?]\s|\n\s*\n")
+_NUMBER_SIGN = re.compile(r"No\.?\s?\d")
+_NOT_ONLY = re.compile(r"not\s+(?:only|just|merely|least)\b", re.IGNORECASE)
+
+_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "a", "mis")
+# Words that only look like an antonym: "in" + "formed" is not "not formed".
+_NO_ANTONYM = frozenset(
+    """inform informed information import important increase income instill inside input intake
+    invest impress impact implant improve immigrate display discharge discover discuss disease
+    union unit until under include involve indeed industry intense inverse institute insight
+    infections ineach imply impart inflow influx inborn inhale inlet install indifferent
+    illustrate irradiate irradiated discount distill about above across again ago alike along
+    among apart around arise aside await away inflammation invitro intent""".split()
+)
+
+
+def is_cue(lexeme: Lexeme) -> bool:
+    word = lexeme.word.lower()
+    return word in _CUES or word.endswith(("n't", "n\u2019t"))
+
+
+def scopes(text: str, words: Sequence[Lexeme], first: int, after: int) -> list[list[int]]:
+    """Of each cue among words[first:after], the places of the content words it negates."""
+    found = []
+    for place in range(first, after):
+        if is_cue(words[place]) and not _idiom(text, words[place].start):
+            found.append(_scope(text, words, place, after))
+    return found
+
+
+def _idiom(text: str, at: int) -> bool:
+    return bool(_NUMBER_SIGN.match(text, at) or _NOT_ONLY.match(text, at))
+
+
+def _scope(text: str, words: Sequence[Lexeme], cue: int, after: int) -> list[int]:
+    scope: list[int] = []
+    for place in range(cue + 1, after):
+        if len(scope) == SCOPE or _CLAUSE_END.search(text, words[place - 1].end, words[place].start):
+            break
+        if words[place].terms and not is_cue(words[place]):
+            scope.append(place)
+    return scope
+
+
+def opposite(word: str, others: frozenset[str]) -> str | None:
+    """The one of `others` (lower case) that is `word` with a negating prefix, or without it."""
+    if len(word) < 4 or word in _NO_ANTONYM:
+        return None
+    for prefix in _PREFIXES:
+        longer = prefix + word
+        if longer in others and longer not in _NO_ANTONYM and (len(prefix) > 1 or len(word) > 5):
+            return longer
+        bare = word.removeprefix(prefix)
+        if bare != word and len(bare) >= (4 if len(prefix) > 1 else 6) and bare in others:
+            return bare
+    return None

