@@ -68,9 +68,20 @@ SEARCH_RESPONSE: dict[str, Any] = {
     },
     "screened": 100,
     "terms": ["sidarth", "model"],
+    "idf": [5.9, 2.0],
     "unknown_terms": [],
+    "repairs": [{"word": "SIDARTE", "read_as": "SIDARTHE"}],
     "score_scale": 7.9,
-    "timings_ms": {"sparse": 0.7, "encode": 2.9, "dense": 0.3, "rank": 0.9, "total": 4.2},
+    "nearest_distance": 0.21,
+    "timings_ms": {
+        "sparse": 0.7,
+        "repair": 1.1,
+        "encode": 2.9,
+        "dense": 0.3,
+        "nearest": 0.4,
+        "rank": 0.9,
+        "total": 5.6,
+    },
     "snapshot": {
         "papers": 1200,
         "passages": 98304,
@@ -89,6 +100,20 @@ _PAPER = {
 }
 PAPERS: dict[str, Any] = {"papers": [_PAPER], "next": "sidarthe-lombardy"}
 PAPER: dict[str, Any] = {**_PAPER, "passages": [PASSAGE]}
+
+
+EXPANDED: dict[str, Any] = {
+    "schema": {"$ref": "#/components/schemas/SearchResponse"},
+    "example": SEARCH_RESPONSE,
+}
+HYBRID_HEADERS: dict[str, Any] = {
+    "Vary": {"schema": {"type": "string", "const": "Accept"}},
+    "Askem-Repairs": {
+        "description": "Where words were read as others: `word=read_as`, commas between, "
+        "percent-encoded UTF-8.",
+        "schema": {"type": "string"},
+    },
+}
 
 
 ANSWERS: dict[str, Any] = {
