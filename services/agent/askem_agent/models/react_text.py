@@ -75,12 +75,13 @@ def _parts(text: str) -> list[tuple[str, str]]:
     own = _cut_at_observation(text)
     markers = list(_MARKER.finditer(own))
     parts = [("", own[: markers[0].start()] if markers else own)]
-    for marker, following in zip(markers, [*markers[1:], None], strict=True):
+    ends = [*(marker.start() for marker in markers[1:]), len(own)]
+    for marker, end in zip(markers, ends, strict=False):
         word = re.sub(r"[ _]", "", marker["word"]).lower()
         if word == "finalanswer":
             parts.append((word, own[marker.end() :].lstrip()))
             break
-        parts.append((word, own[marker.end() : following.start() if following else None]))
+        parts.append((word, own[marker.end() : end]))
     return [(word, said if word == "finalanswer" else _bare(said)) for word, said in parts]
 
 
