@@ -63,7 +63,8 @@ async def vector(request: Request) -> Response:
     "/hybrid",
     operation_id="hybrid",
     summary="Passages that answer the question: keyword screening, dense search, ranking",
-    description="With `Accept: application/vnd.askem.search+json` it tells how they were found.",
+    description="With `Accept: application/vnd.askem.search+json` the answer is that of `/search`: "
+    "the hits, and how they were found.",
     openapi_extra=body_schema(wire.HybridRequest, examples.HYBRID),
     responses={
         200: {
