@@ -20,6 +20,9 @@ class AgentSettings(CommonSettings):
     """The common settings and the agent's own."""
 
     api_key: SecretStr | None = None
+    host: str = "127.0.0.1"
+    """Where `askem serve` listens, for `askem ask` to find it."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 4502
     retriever_url: _Url = "http://127.0.0.1:4502"
     """Where `/hybrid` is. Composed with the retriever: the process itself."""
     retriever_key: SecretStr | None = None

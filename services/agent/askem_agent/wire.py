@@ -36,7 +36,8 @@ class ReactRequest(HybridRequest):
         Field(description="One of the server's configured models. Absent: its default."),
     ] = None
     openai_model_name: Annotated[
-        _Name | None, Field(description="Old name of `model_name`.", deprecated=True)
+        _Name | None,
+        Field(description="Old name of `model_name`.", json_schema_extra={"deprecated": True}),
     ] = None
 
     @field_validator("openai_model_name")

@@ -16,7 +16,7 @@ from askem.http.client import (
 from askem.http.health import Probe
 from askem_agent.budget import Limits, Rates
 from askem_agent.extractive_chat import ExtractiveChat
-from askem_agent.models import ModelConfig, ModelConnection, open_model
+from askem_agent.models import ModelConfig, ModelConnection
 from askem_agent.run import Agent, ChatModel, Policy
 from askem_agent.settings import EXTRACTIVE, HYBRID, AgentSettings
 from askem_agent.state import Components
@@ -70,6 +70,9 @@ async def _models(settings: AgentSettings, stack: AsyncExitStack) -> dict[str, C
     configs = model_configs(settings)
     if not configs:
         return models
+    # Brings OpenAI's client with it.
+    from askem_agent.models import open_model
+
     connection = _connection(settings, configs[0].name)
     for config in configs:
         chat = open_model(config, connection)

@@ -63,9 +63,9 @@ def _pieces(text: str, block: Block) -> Iterator[tuple[int, int, int]]:
     spans = _prose_spans(text[block.body : block.end])
     if not spans:
         yield block.start, block.end, block.end
-    for index, (start, end) in enumerate(spans):
-        start, end = start + block.body, end + block.body
-        yield block.start if index == 0 else start, start, end
+    for index, (first, last) in enumerate(spans):
+        start = first + block.body
+        yield block.start if index == 0 else start, start, last + block.body
 
 
 def _prose_spans(text: str) -> list[tuple[int, int]]:
@@ -73,14 +73,13 @@ def _prose_spans(text: str) -> list[tuple[int, int]]:
     masked = _EMPHASIS.sub(lambda match: " " * len(match[0]), text)
     spans: list[tuple[int, int]] = []
     covered = 0
-    found = sentence_spans(masked)
-    for start, end in found:
+    for found, end in sentence_spans(masked):
         # Marks in a gap belong to the sentence that they touch, else to the one before.
-        gap = text[covered:start]
-        trailing = len(gap.rstrip()) if gap[-1:].isspace() else _last_space(gap)
-        if spans and gap[:trailing].strip():
-            spans[-1] = (spans[-1][0], covered + len(gap[:trailing].rstrip()))
-            start = covered + trailing + _indent(gap[trailing:])
+        gap = text[covered:found]
+        cut = len(gap) if gap[-1:].isspace() else _last_space(gap)
+        if spans and gap[:cut].strip():
+            spans[-1] = (spans[-1][0], covered + len(gap[:cut].rstrip()))
+            start = covered + cut + _indent(gap[cut:])
         else:
             start = covered + _indent(text[covered:])
         spans.append((start, end))

@@ -17,7 +17,7 @@ upper | lower
 positive positively | negative negatively
 activate activated activates activation activating stimulate stimulated induce induced induces |
   inhibit inhibited inhibits inhibition inhibiting suppress suppressed block blocked
-improve improved improvement | worsen worsened deteriorate deteriorated deterioration impair impaired
+improve improved improvement | worsen worsened deteriorate deteriorated deterioration impaired
 better best | worse worst
 promote promoted promotes facilitate facilitated | prevent prevented prevents hinder hindered
 early earlier earliest | late later latest

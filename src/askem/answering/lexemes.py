@@ -44,11 +44,10 @@ def lexemes(text: str) -> list[Lexeme]:
             lexeme = _lexeme(plain, start, end)
             before = found[-1] if found else None
             if before and before.number and lexeme.word.lower() in MULTIPLIERS:
-                if not before.number.startswith("month"):
-                    key = times(before.number, lexeme.word.lower())
-                    found[-1] = replace(before, number=key, terms=(key,), end=end)
-                    continue
-            found.append(lexeme)
+                key = times(before.number, lexeme.word.lower())
+                found[-1] = replace(before, number=key, terms=(key,), end=end)
+            else:
+                found.append(lexeme)
         if _ISO_DATE.fullmatch(chunk[0]):
             key = f"month {found[-2].number}"
             found[-2] = replace(found[-2], number=key, terms=(key,))
@@ -84,7 +83,7 @@ def _counted(core: str) -> bool:
 def _lexeme(text: str, start: int, end: int) -> Lexeme:
     word = text[start:end]
     number = number_key(word)
-    if number == "month 5" and _SENTENCE_MARK.search(text, max(0, start - 4), start):
+    if word == "May" and _begins(text, start):
         number = None  # "May" the verb
     if number:
         return Lexeme(word, start, end, (number,), number=number)
@@ -92,10 +91,15 @@ def _lexeme(text: str, start: int, end: int) -> Lexeme:
         key = name_key(word)
         return Lexeme(word, start, end, (key,), name=key, identifier=True)
     terms = _terms(word)
-    if is_capitalised(word) and word.lower() not in STOP_WORDS and len(word) > 2:
-        if not _SENTENCE_MARK.search(text[max(0, start - 6) : start]) and start > 0:
-            return Lexeme(word, start, end, terms, name=name_key(word))
+    named = is_capitalised(word) and word.lower() not in STOP_WORDS and len(word) > 2
+    if named and not _begins(text, start):
+        return Lexeme(word, start, end, terms, name=name_key(word))
     return Lexeme(word, start, end, terms)
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a word's capital may be that of a sentence, heading or quotation."""
+    return start == 0 or bool(_SENTENCE_MARK.search(text[max(0, start - 6) : start]))
 
 
 @lru_cache(maxsize=50_000)

@@ -5,24 +5,19 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_GREEK = {
-    "\u03b1": "alpha", "\u03b2": "beta", "\u03b3": "gamma", "\u03b4": "delta", "\u03b5": "epsilon",
-    "\u03b6": "zeta", "\u03b7": "eta", "\u03b8": "theta", "\u03ba": "kappa", "\u03bb": "lambda",
-    "\u03c3": "sigma", "\u03c4": "tau", "\u03c6": "phi", "\u03c7": "chi", "\u03c8": "psi",
-    "\u03c9": "omega",
-}  # fmt: skip
-_NOT_ALNUM = re.compile(r"[\W_]+")
-_IDENTIFIER = re.compile(
-    r"(?=.*[^\W\d_])(?:.*\d.*|.*[^\W_][A-Z].*|[A-Z]{2,}.*)", re.DOTALL
-)
+# Papers write NF-κB, NF-kB and NF-kappaB: one letter stands for all three.
+_GREEK = str.maketrans("αβγδκωλε", "abgdkwle")
+_SPELT = re.compile("alpha|beta|gamma|delta|kappa|omega|lambda|epsilon")
+_LETTERS = dict(zip(_SPELT.pattern.split("|"), "abgdkwle", strict=True))
+_NOT_ALNUM = re.compile(r"[\W_\u0300-\u036f]+")
+_IDENTIFIER = re.compile(r"(?=.*[^\W\d_])(?:.*\d.*|.*[^\W_][A-Z].*|[A-Z]{2,}.*)", re.DOTALL)
 
 
 def name_key(text: str) -> str:
-    """Letters and digits alone, lower case, without accents, Greek letters spelt out."""
+    """Letters and digits alone, lower case, without accents; Greek letters as Latin ones."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text)
-        text = "".join(_GREEK.get(c, c) for c in text.lower() if not unicodedata.combining(c))
-    return _NOT_ALNUM.sub("", text.lower())
+        text = unicodedata.normalize("NFKD", text).lower().translate(_GREEK)
+    return _SPELT.sub(lambda m: _LETTERS[m[0]], _NOT_ALNUM.sub("", text.lower()))
 
 
 def is_identifier(word: str) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from askem.answering.lexemes import Lexeme
 
 SCOPE = 2
 _CUES = frozenset(
     """no not never neither nor none nobody nothing nowhere without cannot lack lacks lacked lacking
-    fail fails failed failing absence absent unable hardly nondetectable""".split()
+    fail fails failed failing absence absent unable hardly""".split()
+)
+# "Lack of X" is said in many other ways (X-deficient mice): a difference here is a doubt.
+_WEAK_CUES = frozenset(
+    "lack lacks lacked lacking fail fails failed failing absence absent unable hardly".split()
 )
 _CLAUSE_END = re.compile(r"[.;:!?]\s|\n\s*\n")
 _NUMBER_SIGN = re.compile(r"No\.?\s?\d")
@@ -33,27 +38,38 @@ def is_cue(lexeme: Lexeme) -> bool:
     return word in _CUES or word.endswith(("n't", "n\u2019t"))
 
 
-def scopes(text: str, words: Sequence[Lexeme], first: int, after: int) -> list[list[int]]:
-    """Of each cue among words[first:after], the places of the content words it negates."""
-    found = []
-    for place in range(first, after):
-        if is_cue(words[place]) and not _idiom(text, words[place].start):
-            found.append(_scope(text, words, place, after))
-    return found
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Places of the content words that one cue negates, in order; none at the end of a clause."""
+
+    places: tuple[int, ...]
+    weak: bool
+    """Of "lack", "fail" and their like."""
+
+
+def scopes(text: str, words: Sequence[Lexeme], first: int, after: int) -> list[Scope]:
+    """Of the cues among words[first:after]."""
+    return [
+        Scope(_scope(text, words, place, after), words[place].word.lower() in _WEAK_CUES)
+        for place in range(first, after)
+        if is_cue(words[place]) and not _idiom(text, words[place].start)
+    ]
 
 
 def _idiom(text: str, at: int) -> bool:
     return bool(_NUMBER_SIGN.match(text, at) or _NOT_ONLY.match(text, at))
 
 
-def _scope(text: str, words: Sequence[Lexeme], cue: int, after: int) -> list[int]:
+def _scope(text: str, words: Sequence[Lexeme], cue: int, after: int) -> tuple[int, ...]:
     scope: list[int] = []
     for place in range(cue + 1, after):
-        if len(scope) == SCOPE or _CLAUSE_END.search(text, words[place - 1].end, words[place].start):
+        if len(scope) == SCOPE or _CLAUSE_END.search(
+            text, words[place - 1].end, words[place].start
+        ):
             break
         if words[place].terms and not is_cue(words[place]):
             scope.append(place)
-    return scope
+    return tuple(scope)
 
 
 def opposite(word: str, others: frozenset[str]) -> str | None:

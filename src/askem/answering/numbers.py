@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 _DIGITS = re.compile(
-    r"(?P<value>\d+(?:[.\u00b7]\d+)?)(?P<ordinal>st|nd|rd|th|s)?(?P<unit>[^\W\d_]{1,6}|%)?", re.ASCII
+    r"(?P<value>\d+(?:[.\u00b7]\d+)?)(?P<ordinal>st|nd|rd|th|s)?(?P<unit>[^\W\d_]{1,6}|%)?",
+    re.ASCII,
 )
 _UNITS = frozenset(
-    """g kg mg ug ng pg l ml ul dl m km cm mm nm um mol mmol umol nmol pmol mm um nm pm kda da bp kb
+    """g kg mg ug ng pg l ml ul dl m km cm mm nm um mol mmol umol nmol pmol kda da bp kb
     mb nt h hr hrs min s sec ms d wk y yr yrs c f k kpa pa hz khz mhz ghz w kw v mv a ma iu u cfu pfu
-    rpm x fold pm am gy ev kev ha t mbar bar j kj cal kcal ppm ppb ct""".split()
+    rpm x fold am pm gy ev kev ha t mbar bar j kj cal kcal ppm ppb ct""".split()
 )
 _WORDS = {
     word: str(value)
@@ -24,18 +25,22 @@ _WORDS = {
     for value, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
 }
 MULTIPLIERS = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
-_MONTHS = {
-    name: f"month {value}"
-    for value, name in enumerate(
-        """January February March April May June July August September October November
+_MONTHS = (
+    {
+        name: f"month {value}"
+        for value, name in enumerate(
+            """January February March April May June July August September October November
         December""".split(),
-        1,
-    )
-} | {
-    name: f"month {value}"
-    for value, name in enumerate("Jan Feb Mar Apr - Jun Jul Aug Sep Oct Nov Dec".split(), 1)
-    if name != "-"
-} | {"Sept": "month 9"}
+            1,
+        )
+    }
+    | {
+        name: f"month {value}"
+        for value, name in enumerate("Jan Feb Mar Apr - Jun Jul Aug Sep Oct Nov Dec".split(), 1)
+        if name != "-"
+    }
+    | {"Sept": "month 9"}
+)
 _THOUSANDS = re.compile(r"(?<=\d)[,\u2009\u202f\u00a0](?=\d{3}(?!\d))")
 
 
@@ -71,5 +76,18 @@ def normal(digits: str) -> str:
 
 
 def times(key: str, multiplier: str) -> str:
-    """ "1.2", "million" -> "1200000"."""
+    """ "1.2", "million" -> "1200000"; a month stays one."""
+    if key.startswith("month"):
+        return key
     return f"{(Decimal(key) * MULTIPLIERS[multiplier]).normalize():f}"
+
+
+def rounds_to(exact: str, rounded: str) -> bool:
+    """Whether `exact` has more decimals and, without them, is `rounded` (76.3, 76). Keys both."""
+    if "." not in exact or "month" in rounded:
+        return False
+    decimals = rounded.partition(".")[2]
+    step = Decimal(1).scaleb(-len(decimals))
+    return len(exact.partition(".")[2]) > len(decimals) and Decimal(exact).quantize(
+        step, ROUND_HALF_UP
+    ) == Decimal(rounded)

@@ -1,11 +1,24 @@
-"""The sentences of passages that answer a question, chosen without a language model."""
+"""The sentences of passages that answer a question, chosen without a language model.
+
+`docs/answers.md` has the measurements.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from askem.answering.models import Seen, Source
+from askem.answering.picking_pieces import piece_of
+from askem.answering.picking_scores import Scored, scored_sentences
+
+TOLERANCE = 0.5
+"""How far below the best sentence of its search another may score and still be shown."""
+PER_PASSAGE = 2
+"""Most pieces of one passage."""
+SAME_SHARE = 0.8
+"""Share of the shorter sentence's terms that stand in another one which says the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +30,62 @@ class Picked:
     end: int
     text: str
     score: float
-    """Higher is better; one scale for all questions."""
+    """Of its sentence: higher is better; one scale for all questions."""
     lead: float
-    """How far the score is above that of the next best sentence, picked or not; 0 or more."""
+    """How far the score is above that of the search's next best sentence, picked or not; 0 for
+    the last one."""
 
 
 def pick(question: str, seen: Sequence[Seen], limit: int = 3) -> list[Picked]:
-    """Up to `limit` sentences that answer the question, in the order to be read.
+    """Up to `limit` pieces of passages that answer the question, in the order to be read.
 
-    `seen` are all searches made for it, the question's own first. Empty where no passage has a
-    sentence worth showing.
+    `seen` are all searches made for it, the question's own first: each gives its best sentence
+    before any gives its second. Empty where no passage has a sentence worth showing.
     """
-    return []
+    searches = [list(_candidates(question, search)) for search in seen]
+    picked: list[Picked] = []
+    chosen: list[Scored] = []
+    for round_ in zip_longest(*searches):
+        for candidate in round_:
+            if candidate is None or len(picked) == limit:
+                continue
+            sentence, piece = candidate
+            if _adds(piece, picked) and not any(_same(sentence, other) for other in chosen):
+                chosen.append(sentence)
+                picked.append(piece)
+    return picked
+
+
+def _candidates(question: str, search: Seen) -> Iterator[tuple[Scored, Picked]]:
+    """Sentences within the tolerance of the search's best, each with its piece, best first."""
+    sentences = scored_sentences(question, search)
+    for place, sentence in enumerate(sentences):
+        if sentence.score < sentences[0].score - TOLERANCE:
+            return
+        others = (s for s in sentences[place + 1 :] if not _same(sentence, s))
+        following = next(others, sentence)
+        start, end = piece_of(sentence, search.idf, first=place == 0)
+        yield (
+            sentence,
+            Picked(
+                source=sentence.source,
+                start=start,
+                end=end,
+                text=sentence.source.text[start:end],
+                score=sentence.score,
+                lead=sentence.score - following.score,
+            ),
+        )
+
+
+def _same(one: Scored, other: Scored) -> bool:
+    """Whether two sentences say the same in nearly the same words."""
+    shorter = min(len(one.terms), len(other.terms))
+    return len(one.terms & other.terms) >= SAME_SHARE * shorter
+
+
+def _adds(piece: Picked, picked: Sequence[Picked]) -> bool:
+    """Whether a piece shows something new, of a passage that has not given enough already."""
+    beside = [p for p in picked if p.source.passage_id == piece.source.passage_id]
+    apart = all(piece.end <= p.start or p.end <= piece.start for p in beside)
+    return apart and len(beside) < PER_PASSAGE

@@ -36,9 +36,23 @@ def reason_to_refuse(seen: Seen, thresholds: Thresholds) -> Reason | None:
     return None
 
 
-def confidence(seen: Seen, picked: Sequence[Picked]) -> Confidence:
-    """How often answers like this one are right: in three steps, each with a measured share.
+SCORE_OF_LOW = 1.4
+"""A best passage below this score gives low confidence, whatever the sentences say."""
+LEAD_OF_MEDIUM = 0.1
+LEAD_OF_HIGH = 0.3
+"""How far the first sentence must stand out; its lead tells right from wrong (AUROC .77)."""
+RIGHT: dict[Confidence, float] = {"high": 0.9, "medium": 0.7, "low": 0.55}
+"""Share of answers of each step that showed the right words, as measured on one corpus."""
 
-    `picked` are the sentences that `pick` chose, whoever writes the answer.
+
+def confidence(seen: Seen, picked: Sequence[Picked]) -> Confidence:
+    """How often answers like this one are right, in three steps; `RIGHT` has their shares.
+
+    `seen` is the question's own search, `picked` what `pick` chose, whoever writes the answer.
+    Low under a ranking other than `proximity`, for which nothing was measured.
     """
-    return "low"
+    if not picked or not seen.sources or seen.ranking != "proximity":
+        return "low"
+    if seen.sources[0].score < SCORE_OF_LOW or picked[0].lead < LEAD_OF_MEDIUM:
+        return "low"
+    return "high" if picked[0].lead >= LEAD_OF_HIGH else "medium"

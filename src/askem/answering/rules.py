@@ -9,13 +9,14 @@ from typing import Literal
 from askem.answering.direction import sides_of
 from askem.answering.indexed import Indexed
 from askem.answering.negation import opposite, scopes
+from askem.answering.numbers import rounds_to
 from askem.answering.sentence_items import Found, Sentence, neighbours
-from askem.answering.windows import Window
+from askem.answering.windows import Window, coverage_of
 
 NEAR = 0.70
 """Coverage from which the window is taken to speak of the same; the finer rules need it."""
 ENOUGH = 0.45
-"""Least coverage with which a passage can be said to carry a sentence."""
+"""Least coverage, anywhere in it, with which a passage can be said to carry a sentence."""
 _REACH = 8
 """Words to either side within which a number or name must keep its neighbours."""
 
@@ -61,7 +62,7 @@ def _coverage(compared: Compared) -> Iterator[Finding]:
     absent = [f for f in compared.found if f.item.weight > 0 and not compared.window.has(f)]
     heaviest = sorted(absent, key=lambda f: -f.item.weight)[:4]
     shown = ", ".join(f'"{f.item.lexeme.word}"' for f in heaviest)
-    wrong = compared.window.coverage < ENOUGH
+    wrong = coverage_of(compared.found) < ENOUGH
     start = "most of it is not in the passage" if wrong else "part of it is not in the passage"
     yield Finding("coverage", wrong, f"{start}: {shown}")
 
@@ -71,11 +72,21 @@ def _numbers(compared: Compared, near: bool) -> Iterator[Finding]:
         if not f.item.lexeme.number or not f.item.weight:
             continue
         shown = _number_shown(compared.sentence, f)
-        if not f.places:
+        if not f.places and (exact := _rounded(compared.passage, f.item.lexeme.number)):
+            yield Finding("number", False, f"the passage says {exact}, the sentence {shown}")
+        elif not f.places:
             yield Finding("number", True, f"{shown} is not in the passage")
         elif near and not compared.window.has(f):
             words = f"{shown} is in the passage, but not beside the rest of the sentence"
             yield Finding("number", False, words)
+
+
+def _rounded(passage: Indexed, key: str) -> str | None:
+    """The passage's number of which `key` is a rounding."""
+    for lexeme in passage.lexemes:
+        if lexeme.number and rounds_to(lexeme.number, key):
+            return passage.text[lexeme.start : lexeme.end]
+    return None
 
 
 def _number_shown(sentence: Sentence, found: Found) -> str:
@@ -97,7 +108,7 @@ def _moved(compared: Compared) -> Iterator[Finding]:
         lexeme = f.item.lexeme
         if not (lexeme.number or lexeme.name) or not compared.window.has(f):
             continue
-        around = neighbours(compared.found, f)
+        around = neighbours(compared.found, f.item.place)
         if len(around) > 1 and 2 * _company(around, f.places) < len(around):
             words = f'"{lexeme.word}" stands beside other words in the passage'
             yield Finding("moved", False, words)
@@ -112,20 +123,22 @@ def _negation(compared: Compared) -> Iterator[Finding]:
     sentence, passage, window = compared.sentence, compared.passage, compared.window
     own = scopes(sentence.text, sentence.lexemes, 0, len(sentence.lexemes))
     theirs = scopes(passage.text, passage.lexemes, window.first, window.after)
-    negated_here = {place for scope in own for place in scope}
-    negated_there = {place for scope in theirs for place in scope}
+    negated_here = {place for scope in own for place in scope.places}
+    negated_there = {place for scope in theirs for place in scope.places}
     by_place = {f.item.place: compared.inside(f) for f in compared.found}
     for scope in own:
-        there = [p for place in scope for p in by_place.get(place, ())]
+        there = [p for place in scope.places for p in by_place.get(place, ())]
         if there and not negated_there.intersection(there):
-            word = sentence.lexemes[scope[0]].word
-            yield Finding("negation", True, f'the passage does not negate "{word}"')
+            word = sentence.lexemes[scope.places[0]].word
+            yield Finding("negation", not scope.weak, f'the passage does not negate "{word}"')
     for scope in theirs:
-        here = [place for place, there in by_place.items() if set(there) & set(scope)]
+        # What is negated first must be spoken of: "not in the United States" is no "not States".
+        here = [place for place, there in by_place.items() if set(there) & set(scope.places[:1])]
         plain = [place for place in here if set(by_place[place]) <= negated_there]
         if plain and not negated_here.intersection(here):
             word = sentence.lexemes[plain[0]].word
-            yield Finding("negation", True, f'the passage negates "{word}", the sentence does not')
+            words = f'the passage negates "{word}", the sentence does not'
+            yield Finding("negation", not scope.weak, words)
     yield from _antonyms(compared, negated_here, negated_there)
 
 
@@ -144,22 +157,26 @@ def _antonyms(compared: Compared, here: set[int], there: set[int]) -> Iterator[F
 
 
 def _direction(compared: Compared) -> Iterator[Finding]:
-    words = compared.passage.lexemes
-    window = range(compared.window.first, compared.window.after)
+    said = {side for lexeme in compared.sentence.lexemes for side in sides_of(lexeme)}
     for place, lexeme in enumerate(compared.sentence.lexemes):
         for pair, side in sides_of(lexeme):
-            same = [p for p in window if (pair, side) in sides_of(words[p])]
-            reverse = [p for p in window if (pair, 1 - side) in sides_of(words[p])]
-            if not reverse:
-                continue
-            around = _around(compared, place)
-            company = _company(around, reverse)
-            if company and company > _company(around, same):
-                other = next(p for p in reverse if _company(around, [p]) == company)
-                text = f'the passage says "{words[other].word}", the sentence "{lexeme.word}"'
-                yield Finding("direction", True, text)
+            if (pair, 1 - side) in said:
+                continue  # the sentence itself says both: which is which cannot be told
+            around = neighbours(compared.found, place)
+            same = _company(around, _saying(compared, pair, side))
+            reverse = max(
+                _saying(compared, pair, 1 - side),
+                key=lambda p: _company(around, [p]),
+                default=None,
+            )
+            company = 0 if reverse is None else _company(around, [reverse])
+            if reverse is not None and company > max(same, len(around) / 2):
+                word = compared.passage.lexemes[reverse].word
+                words = f'the passage says "{word}", the sentence "{lexeme.word}"'
+                yield Finding("direction", True, words)
+                return
 
 
-def _around(compared: Compared, place: int) -> list[Found]:
-    others = [f for f in compared.found if f.item.place != place]
-    return sorted(others, key=lambda f: abs(f.item.place - place))[:4]
+def _saying(compared: Compared, pair: int, side: int) -> list[int]:
+    window = range(compared.window.first, compared.window.after)
+    return [p for p in window if (pair, side) in sides_of(compared.passage.lexemes[p])]

@@ -59,10 +59,11 @@ def look_up(items: Iterable[Item], passage: Indexed) -> list[Found]:
     return [Found(item, passage.find(item.lexeme)) for item in items]
 
 
-def neighbours(found: list[Found], of: Found, number: int = 4) -> list[Found]:
-    """The content words nearest to one in the sentence."""
-    others = [f for f in found if f.item.lexeme.terms != of.item.lexeme.terms]
-    return sorted(others, key=lambda f: abs(f.item.place - of.item.place))[:number]
+def neighbours(found: list[Found], place: int, number: int = 4) -> list[Found]:
+    """The content words of the passage that are nearest to a place of the sentence."""
+    own = {terms for f in found if f.item.place == place for terms in [f.item.lexeme.terms]}
+    others = [f for f in found if f.places and f.item.lexeme.terms not in own]
+    return sorted(others, key=lambda f: abs(f.item.place - place))[:number]
 
 
 def _weigh(lexeme: Lexeme, weight: Weight) -> float:

@@ -50,11 +50,15 @@ def best_window(found: list[Found], passage: Indexed) -> Window | None:
     return best
 
 
+def coverage_of(found: list[Found]) -> float:
+    """Share of the sentence's weight that stands anywhere in the passage, 0..1."""
+    total = sum(f.item.weight for f in found) or 1.0
+    return min(1.0, sum(f.item.weight for f in found if f.places) / total)
+
+
 def whole(found: list[Found], passage: Indexed) -> Window:
     """All of a text as one window."""
-    total = sum(f.item.weight for f in found) or 1.0
-    coverage = sum(f.item.weight for f in found if f.places) / total
-    return Window(0, len(passage.text), 0, len(passage.lexemes), coverage)
+    return Window(0, len(passage.text), 0, len(passage.lexemes), coverage_of(found))
 
 
 def _window(passage: Indexed, first: int, last: int, coverage: float) -> Window:

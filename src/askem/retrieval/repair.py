@@ -22,15 +22,17 @@ SHORTEST, LONGEST = 5, 30
 MOST = 4
 """Words of one question that are repaired; the rest stays as it is."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_SEAM = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_LETTERS_DIGITS = re.compile(r"([^\W\d_]{2,})(\d+)")
+"""An abbreviation and its number, as in COVID19; not an ordinal, nor H5N1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """text[start:end] of the question, whose terms are read as others."""
+    """text[start:end] of the question, where unknown terms are read as others."""
 
     start: int
     end: int
+    instead_of: tuple[str, ...]
     terms: tuple[str, ...]
 
 
@@ -38,8 +40,7 @@ class Reading:
 class _Unknown:
     """A word that the corpus does not have, and what it may stand for."""
 
-    start: int
-    end: int
+    place: Placed
     rewritten: list[Reading]
     """With letters and digits parted or joined, in the order of preference."""
     neighbours: set[str]
@@ -65,16 +66,11 @@ def readings(question: str, unknown: Iterable[str], vocabulary: Vocabulary) -> l
 
 def repaired_terms(question: str, read: Sequence[Reading]) -> list[str]:
     """The distinct terms of `question` with its readings, in order, at most MAX_TERMS."""
-    terms: list[str] = []
-    left = list(read)
-    for word in placed_tokens(question):
-        while left and left[0].end <= word.start:
-            terms += left.pop(0).terms
-        if not left or word.end <= left[0].start:
-            terms.append(word.term)
-    return list(dict.fromkeys([*terms, *(t for reading in left for t in reading.terms)]))[
-        :MAX_TERMS
-    ]
+    # By term, so that a word is read alike wherever it stands.
+    read_as = {term: reading.terms for reading in read for term in reading.instead_of}
+    words = placed_tokens(question)
+    terms = [term for word in words for term in read_as.get(word.term, (word.term,))]
+    return list(dict.fromkeys(terms))[:MAX_TERMS]
 
 
 def surface(terms: Sequence[str], texts: Iterable[str]) -> str:
@@ -96,9 +92,9 @@ def _unknown_words(question: str, unknown: frozenset[str]) -> list[_Unknown]:
         if word.term in unknown and word.term not in found and len(found) < MOST:
             text = folded(question[word.start : word.end])
             parted = _parted(text)
-            rewritten = [Reading(word.start, word.end, parted)] if parted else []
+            rewritten = [Reading(word.start, word.end, (word.term,), parted)] if parted else []
             rewritten += _joined(words, i, question, unknown)
-            found[word.term] = _Unknown(word.start, word.end, rewritten, _neighbours(text))
+            found[word.term] = _Unknown(word, rewritten, _neighbours(text))
     return list(found.values())
 
 
@@ -111,15 +107,13 @@ def _best(word: _Unknown, known: Mapping[str, int]) -> Reading | None:
         return None
     # The most frequent; of equals the first by the alphabet.
     best = min(near, key=lambda term: (-known[term], term))
-    return Reading(word.start, word.end, (best,))
+    return Reading(word.place.start, word.place.end, (word.place.term,), (best,))
 
 
 def _parted(word: str) -> tuple[str, ...]:
-    """The terms of "covid19" read as "covid 19"; none where no word of letters is left of it."""
-    if not _SEAM.search(word):
-        return ()
-    terms = tuple(tokens(_SEAM.sub(" ", word)))
-    return terms if any(term.isalpha() for term in terms) else ()
+    """The terms of "covid19" read as "covid 19"."""
+    parts = _LETTERS_DIGITS.fullmatch(word)
+    return tuple(tokens(" ".join(parts.groups()))) if parts else ()
 
 
 def _joined(
@@ -136,7 +130,9 @@ def _joined(
         between = question[pair[0].end : pair[1].start]
         if len(between) <= 1 and left.isalpha() and right.isdigit():
             read = [word for word in pair if word.term in unknown]
-            found.append(Reading(read[0].start, read[-1].end, tuple(tokens(left + right))))
+            replaced = tuple(word.term for word in read)
+            terms = tuple(tokens(left + right))
+            found.append(Reading(read[0].start, read[-1].end, replaced, terms))
     return found
 
 
@@ -149,4 +145,4 @@ def _neighbours(word: str) -> set[str]:
     edits.update(a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1)
     edits.update(a + c + b[1:] for a, b in cuts if b for c in _LETTERS)
     edits.update(a + c + b for a, b in cuts for c in _LETTERS)
-    return set(word_terms(edits)) - {"", *word_terms([word])}
+    return set(word_terms(edits)) - {""}
