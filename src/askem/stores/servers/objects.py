@@ -73,7 +73,7 @@ class Objects:
     def delete_windows(self, uuids: Sequence[str]) -> None:
         """One by one and by id: a filter does not find what was half written."""
         for uuid in uuids:
-            self._again(lambda client, uuid=uuid: self._use(client).data.delete_by_id(uuid))
+            self._again(partial(_delete_by_id, self._alias, uuid))
 
     def delete_passages(self, passage_ids: Sequence[str]) -> None:
         """Deletes these passages' objects, whatever their source."""
@@ -159,9 +159,6 @@ class Objects:
         )
         return [dict(item.properties) for item in answer.objects]
 
-    def _use(self, client: weaviate.WeaviateClient) -> Any:
-        return client.collections.use(self._alias)
-
     def _again(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
         return patiently(lambda: self._weaviate.write(work))
 
@@ -201,6 +198,11 @@ def _delete(collection: str, chosen: Any, client: weaviate.WeaviateClient) -> bo
     if answer.failed:
         raise BackendUnavailable("weaviate", f"{answer.failed} objects could not be deleted")
     return bool(answer.matches >= _MOST)
+
+
+def _delete_by_id(collection: str, uuid: str, client: weaviate.WeaviateClient) -> bool:
+    """Whether it was there."""
+    return bool(client.collections.use(collection).data.delete_by_id(uuid))
 
 
 def _insert(
