@@ -62,6 +62,10 @@ class Agent:
         self._models, self._default = models, default_model
         self._retrievers, self._policy = retrievers, policy
 
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._models))
+
     def check(self, request: ReactRequest) -> None:
         """Raises FieldErrors for a model or an endpoint that is not configured."""
         self._model(request)
@@ -103,7 +107,7 @@ class Agent:
         field = "model_name" if request.model_name else "openai_model_name"
         name = request.model_name or request.openai_model_name or self._default
         if name not in self._models:
-            raise FieldErrors([(field, f"must be one of {', '.join(sorted(self._models))}")])
+            raise FieldErrors([(field, f"must be one of {', '.join(self.model_names)}")])
         return name, self._models[name]
 
     def _retriever(self, request: ReactRequest) -> AsyncAskemClient:

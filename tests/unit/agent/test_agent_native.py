@@ -119,7 +119,7 @@ def test_several_calls_in_one_step_are_all_answered(open_door: Any) -> None:
 
 
 def test_non_ascii_text_goes_through(open_door: Any) -> None:
-    written = "The SIDARTHE model has eight stages – “of infection” [1]."
+    written = "The SIDARTHE model has eight stages “of infection” [1]."
     door = open_door([text(written)])
     answer = door.answer("SIDARTHE stages Ω 数?")
     assert "Ω 数" in door.models.requests[0].body["messages"][1]["content"]

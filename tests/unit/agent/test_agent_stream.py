@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from typing import Any
 
 import httpx
 import pytest
 
+from askem.http.slots import Slots
 from askem.testing.openai_server import Call, calls, hang, text
-from askem_agent.stream import wants_events
+from askem_agent.stream import EventStream, wants_events
+from askem_agent.wire import TokenEvent
 
+KEY = "test-key-0123456789"
 QUESTION = "SIDARTHE stages of infection"
 WRITTEN = (
     "The SIDARTHE model has eight stages of infection [1]. It was described in 1849 [99]. "
@@ -73,21 +77,57 @@ def test_a_refusal_is_told_too(open_door: Any) -> None:
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 def test_a_caller_who_goes_away_stops_the_work(open_door: Any, accept: str) -> None:
-    door = open_door([hang()])
+    door = open_door([hang()], runs=1)
+    body = json.dumps({"question": QUESTION}).encode()
+    headers = {"Api-Key": KEY, "Content-Type": "application/json", "Accept": accept}
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/react",
+        "raw_path": b"/react",
+        "query_string": b"",
+        "headers": [(n.lower().encode(), v.encode()) for n, v in headers.items()],
+    }
+    messages: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Any:
+        if messages:
+            return messages.pop()
+        await door.asked()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        pass
 
     async def leave() -> None:
-        request = asyncio.create_task(
-            door.app.client.post("/react", json={"question": QUESTION}, headers={"Accept": accept})
-        )
-        while not door.models.requests:
-            await asyncio.sleep(0.01)
-        request.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await request
-        # Until the server of the model has seen it.
+        # It returns, though the model never answers; and the model's server sees the line closed.
+        await asyncio.wait_for(door.app.app(scope, receive, send), 5)
         assert await asyncio.to_thread(door.models.requests[0].gone.wait, 5)
 
     door.app.run(leave())
+
+
+def test_silence_is_filled_with_comments() -> None:
+    async def work(emit: Any) -> None:
+        await asyncio.sleep(0.1)
+        emit("token", TokenEvent(text="done"))
+
+    async def told() -> bytes:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        stream = EventStream(work, Slots("runs", 1), run_s=5, keep_alive_s=0.02)
+        await stream({"type": "http"}, asyncio.Event().wait, send)
+        return b"".join(message.get("body", b"") for message in sent)
+
+    text = asyncio.run(told()).decode()
+    assert text.startswith(": ")
+    assert text.endswith('event: token\ndata: {"text":"done"}\n\n')
 
 
 def test_runs_have_places(open_door: Any) -> None:
@@ -95,8 +135,7 @@ def test_runs_have_places(open_door: Any) -> None:
 
     async def ask_beside() -> list[httpx.Response]:
         first = asyncio.create_task(door.app.client.post("/react", json={"question": QUESTION}))
-        while not door.models.requests:
-            await asyncio.sleep(0.01)
+        await door.asked()
         beside = [
             await door.app.client.post(
                 "/react", json={"question": QUESTION}, headers={"Accept": accept}
