@@ -38,9 +38,10 @@ _WORD = re.compile(r"\w[\w'\u2019-]*")
 def next_query(question: str, seen: Sequence[Seen]) -> str | None:
     """What to search for next; None when the passages seen cover the question.
 
-    First the names of a question with several that no passage seen holds whole, then names found in the best
-    passages, each with the question's words that are not covered yet. `seen` are the searches made
-    so far, the question's own first. Never a query that was asked already. Deterministic.
+    First the names of a question with several that no passage seen holds whole, then names found
+    in the best passages, each with the question's words that are not covered yet. `seen` are the
+    searches made so far, the question's own first. Never a query that was asked already, nor one
+    of the same terms. Deterministic.
     """
     if not seen or not seen[0].sources or seen[0].scale == 0:
         return None
@@ -64,9 +65,10 @@ def _queries(question: str, seen: Sequence[Seen]) -> Iterator[str]:
     covered = frozenset().union(*(tokens(source.text) for source in best))
     open_words = _words_of(question, seen[0].idf.keys() - covered)
     own = set(question_terms(question))
+    tried = {term for search in seen[1:] for term in question_terms(search.query)}
     for search in _followed(seen):
         for source in search.sources[:READ]:
-            for name in _bridges(source, search, own):
+            for name in _bridges(source, search, own | tried):
                 yield " ".join([name, *open_words])
 
 
@@ -79,8 +81,9 @@ def _followed(seen: Sequence[Seen]) -> list[Seen]:
 
 
 def _bridges(source: Source, search: Seen, own: set[str]) -> list[str]:
-    """Names of a passage that the question does not have: its first one, which it is about, then
-    those of the sentences that hold most of what was searched for."""
+    """Names of a passage without any of the `own` terms, those of the question and of what was
+    tried: its first one, which it is about, then those of the sentences that hold most of what
+    was searched for."""
     spans = [source.text[start:end] for start, end in sentence_spans(source.text)]
     ranked = sorted(spans, key=lambda text: -share(frozenset(tokens(text)), search.idf))
     found = names(source.text)[:1] + [name for text in ranked for name in names(text)]

@@ -9,14 +9,15 @@ from askem.text.sentences import sentence_spans
 
 _PART = r"[^\W\d_a-z][\w'\u2019-]*\.?"
 _NAME = re.compile(
-    rf"{_PART}(?:(?:\s(?:of|the|de|la|van|von|der|du|di|and|for|&|in))?(?:\sthe)?\s"
+    rf"{_PART}(?:(?:\s(?:of|the|de|la|van|von|der|du|di|&))?(?:\sthe)?\s"
     rf"(?:{_PART}|\d+))*",
 )
 
 _NO_NAME = re.compile(
-    r"\w+(?:ican|[eiy]an|[^s]ish|[aeln]ese|utch|ench|eek|mber|uary|pril|march|may|june|july|gust)"
-    r"|other|another|even|political|although|many|several|most|some|one|two|three|first|later"
-    r"|currently|recently|however|while",
+    r"\w+(?:ican|[eiy]an|[^s]ish|[aeln]ese)|dutch|french|greek"
+    r"|january|february|march|april|may|june|july|august|\w+ember|october"
+    r"|another|even|political|although|several|one|two|three|first|later|currently|recently"
+    r"|however|while",
     re.IGNORECASE,
 )
 """A single word that has a capital for another reason: of nations, months, openers."""
