@@ -18,6 +18,7 @@ from askem.http.client import Rejected, Unauthorized
 from askem.http.compose import build_app
 from askem.http.keyring import Keyring
 from askem.http.keywatch import KeyringWatch
+from askem.http.scopes import SCOPES
 from askem.http.server import configuration, listen
 from askem.ingestion import IngestPipeline, Summary
 from askem.ingestion.files import list_sources
@@ -43,6 +44,13 @@ ANSWER = "NW-4012 was abandoned after its particles were found to aggregate duri
 
 
 @pytest.fixture(scope="module")
+def keys(folder: Path) -> dict[str, str]:
+    """A key of each scope, made before the door opens."""
+    keyring = Keyring(folder)
+    return {scope: keyring.create(scope, (scope,))[1] for scope in SCOPES}
+
+
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The examples' papers, stored."""
     folder = tmp_path_factory.mktemp("react")
@@ -61,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def url(folder: Path) -> Iterator[str]:
+def url(folder: Path, keys: dict[str, str]) -> Iterator[str]:
     """Where the door is; it stops at the end."""
     encoder = FakeEncoder()
     with ExitStack() as stack:
@@ -121,14 +129,11 @@ def test_what_is_cited_is_what_the_retriever_has(url: str) -> None:
             assert text[citation.start : citation.end] == citation.quote
 
 
-def test_the_key_needs_the_scope(url: str, folder: Path) -> None:
-    keyring = Keyring(folder)
-    _, reading = keyring.create("reader", ("read",))
-    _, asking = keyring.create("asker", ("ask",))
+def test_the_key_needs_the_scope(url: str, keys: dict[str, str]) -> None:
     request = ReactRequest(question=QUESTION)
-    with AgentClient(url, asking) as client:
+    with AgentClient(url, keys["ask"]) as client:
         assert not client.react(request).refused
-    with AgentClient(url, reading) as client, pytest.raises(Rejected, match="403"):
+    with AgentClient(url, keys["read"]) as client, pytest.raises(Rejected, match="403"):
         client.react(request)
     with AgentClient(url, "nobody-0123456789abc") as client, pytest.raises(Unauthorized):
         list(client.events(request))
