@@ -22,6 +22,8 @@ ENOUGH_IF_NESTED = 0.95
 """... and where it describes one thing by another or compares."""
 FOUND = 0.7
 """Share of a search's idf mass in its best passage at which it found what it asked for."""
+MAX_SEARCHES = 3
+"""Of one question, its own included; what more would bring was not measured."""
 READ = 2
 """How many of a search's best passages are read for names."""
 NAMES = 6
@@ -43,7 +45,7 @@ def next_query(question: str, seen: Sequence[Seen]) -> str | None:
     searches made so far, the question's own first. Never a query that was asked already, nor one
     of the same terms. Deterministic.
     """
-    if not seen or not seen[0].sources or seen[0].scale == 0:
+    if not seen or len(seen) >= MAX_SEARCHES or not seen[0].sources or seen[0].scale == 0:
         return None
     asked = {frozenset(question_terms(search.query)) for search in seen}
     for query in _queries(question, seen):

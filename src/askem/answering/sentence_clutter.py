@@ -13,6 +13,11 @@ _LABEL = re.compile(
     r"|main body(?: of the abstract)?|short conclusion)\)?)\s?[:.\u2014\u2013-]\s+)",
     re.IGNORECASE,
 )
+# The title, authors or heading that a paper's text runs into its first sentence.
+_HEAD = re.compile(
+    r"(?:[^.]{0,400}\b(?:Abstract|ABSTRACT)|Introduction|INTRODUCTION|Background|Methods|METHODS"
+    r"|Results|RESULTS|Discussion|DISCUSSION|Conclusions?|CONCLUSIONS?)\s+(?=[A-Z][a-z]*\s[a-z])"
+)
 _STOP = re.compile(r"[.!?:;\u2026][\"'\u2019\u201d)\]]*(?:\s?\[[\d,;\s\u2013-]+\]|\d{1,3})?\s*$")
 _LITTLE_WORD = re.compile(
     r"\b(?:the|a|an|of|and|in|to|is|are|was|were|for|with|by|that|which|on|as|from|be|has|have"
@@ -42,9 +47,9 @@ MIN_WORDS = 4
 
 
 def body_start(sentence: str) -> int:
-    """Offset at which a sentence begins after labels such as "Abstract: BACKGROUND:"."""
+    """Offset at which a sentence begins after labels and headings ("Abstract: BACKGROUND:")."""
     start = 0
-    while match := _LABEL.match(sentence, start):
+    while match := _LABEL.match(sentence, start) or _HEAD.match(sentence, start):
         start = match.end()
     return start
 

@@ -9,10 +9,9 @@ from askem.text.sentences import sentence_spans
 
 _PART = r"[^\W\d_a-z][\w'\u2019-]*\.?"
 _NAME = re.compile(
-    rf"{_PART}(?:(?:\s(?:of|the|de|la|van|von|der|du|di|&))?(?:\sthe)?\s"
-    rf"(?:{_PART}|\d+))*",
+    rf"{_PART}(?:(?:\s(?:of(?:\sthe)?|de(?:\sla)?|van|von|der|du|di|&))?\s"
+    rf"(?:{_PART}|\d+))*"
 )
-
 _NO_NAME = re.compile(
     r"\w+(?:ican|[eiy]an|[^s]ish|[aeln]ese)|dutch|french|greek"
     r"|january|february|march|april|may|june|july|august|\w+ember|october"

@@ -136,8 +136,11 @@ def test_what_is_no_sentence_is_not_picked(clutter: str) -> None:
     assert pick(question, [seen(question, clutter)]) == []
 
 
-def test_labels_are_left_out() -> None:
-    text = "Abstract: BACKGROUND: Lichens need clean air to grow."
+@pytest.mark.parametrize(
+    "label", ["Abstract: BACKGROUND:", "Introduction", "On Lichens A Marsh Abstract"]
+)
+def test_labels_are_left_out(label: str) -> None:
+    text = f"{label} Lichens need clean air to grow."
     assert first("What do lichens need to grow?", text) == "Lichens need clean air to grow."
 
 
