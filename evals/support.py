@@ -22,7 +22,7 @@ from support_changes import CHANGES, Sample, usable
 from askem.answering.models import Source
 from askem.answering.sentence_items import read_sentence
 from askem.answering.support import Examined, check, examine
-from askem.answering.weights import Weight, idf_over
+from askem.answering.weights import Weight, idf_over, uniform
 from askem.text.analysis import tokens
 from askem.text.sentences import sentence_spans
 
@@ -57,9 +57,15 @@ class Passages:
 def read_passages(folder: Path) -> Passages:
     with (folder / "corpus.jsonl").open(encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
-    texts = {str(r["_id"]): str(r["text"]) for r in records if r["text"].strip()}
+    texts = {str(r["_id"]): _text(r) for r in records if r["text"].strip()}
     papers = {key: key.split("#")[0] for key in texts}
     return Passages(texts, papers)
+
+
+def _text(record: dict[str, str]) -> str:
+    """An abstract has its title before it, as `beir_to_papers.py` writes it; a paragraph not."""
+    title = "" if "#" in str(record["_id"]) else record["title"].strip()
+    return f"{title}\n\n{record['text']}" if title else record["text"]
 
 
 def samples(passages: Passages, number: int, seed: int) -> list[Sample]:
@@ -185,7 +191,7 @@ def weights(kind: str, passages: Passages) -> Callable[[str, str], Weight]:
         return lambda sentence, key: idf_over(passages.run_for(sentence, key))
     if kind == "length":
         return lambda sentence, key: lambda term: min(10.0, 2.0 + len(term))
-    return lambda sentence, key: lambda term: 1.0
+    return lambda sentence, key: uniform
 
 
 def report(title: str, tallies: dict[str, Tally]) -> None:
@@ -203,7 +209,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--number", type=int, default=1000, help="sentences of each folder")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument(
-        "--weights", nargs="+", default=["run"], choices=["corpus", "run", "uniform", "length"]
+        "--weights", nargs="+", default=["uniform"], choices=["corpus", "run", "uniform", "length"]
     )
     parser.add_argument("--show", help="print the findings of one kind of sentence")
     parser.add_argument("--examples", type=int, default=20)

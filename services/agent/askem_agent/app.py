@@ -40,10 +40,15 @@ def create_app(
 def service(host: Host) -> Service:
     """The entry point: settings from the environment, but for what the host decides. Where no
     retriever is configured, it is expected behind the same door."""
+    return make_service(settings_in(host))
+
+
+def settings_in(host: Host) -> AgentSettings:
+    """The settings of an agent composed in `host`."""
     settings = AgentSettings(data_dir=host.data_dir, api_key=SecretStr(host.api_key))
-    if "retriever_url" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"retriever_url": host.base_url})
-    return make_service(settings)
+    if "retriever_url" in settings.model_fields_set:
+        return settings
+    return settings.model_copy(update={"retriever_url": host.base_url})
 
 
 def make_service(settings: AgentSettings, components: Components | None = None) -> Service:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from langchain_core.language_models import BaseChatModel
 
+from askem.answering.models import Confidence
 from askem.answering.refusal import Thresholds, reason_to_refuse
 from askem.errors import BackendUnavailable
 from askem.http.client import AsyncAskemClient
@@ -62,6 +63,10 @@ class Agent:
         self._models, self._default = models, default_model
         self._retrievers, self._policy = retrievers, policy
 
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._models))
+
     def check(self, request: ReactRequest) -> None:
         """Raises FieldErrors for a model or an endpoint that is not configured."""
         self._model(request)
@@ -90,20 +95,22 @@ class Agent:
                 text = await _picked(conversation)
         report.model_ms, report.stopped = conversation.model_ms, draft.stopped
         start = time.perf_counter()
-        composed = await asyncio.to_thread(self._compose, text, notebook)
+        composed, sure = await asyncio.to_thread(self._check, text, notebook, report)
         report.check_ms = (time.perf_counter() - start) * 1e3
         if not composed.supported:
             return report.refused("no support", dropped=composed.dropped)
-        return await report.answered(composed)
+        return report.answered(composed, sure)
 
-    def _compose(self, text: str, notebook: Notebook) -> Composed:
-        return compose(text, notebook, unsupported=self._policy.unsupported)
+    def _check(self, text: str, notebook: Notebook, report: Report) -> tuple[Composed, Confidence]:
+        """Blocks: for a thread."""
+        composed = compose(text, notebook, unsupported=self._policy.unsupported)
+        return composed, report.confidence()
 
     def _model(self, request: ReactRequest) -> tuple[str, ChatModel]:
         field = "model_name" if request.model_name else "openai_model_name"
         name = request.model_name or request.openai_model_name or self._default
         if name not in self._models:
-            raise FieldErrors([(field, f"must be one of {', '.join(sorted(self._models))}")])
+            raise FieldErrors([(field, f"must be one of {', '.join(self.model_names)}")])
         return name, self._models[name]
 
     def _retriever(self, request: ReactRequest) -> AsyncAskemClient:

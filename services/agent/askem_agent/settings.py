@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator
 
 from askem.answering.refusal import Thresholds
 from askem.settings import CommonSettings
@@ -69,23 +70,24 @@ class AgentSettings(CommonSettings):
     def _bare(cls, url: str) -> str:
         return url.rstrip("/").removesuffix(HYBRID)
 
-    @model_validator(mode="after")
-    def _whole_endpoints(self) -> AgentSettings:
-        for endpoint in self.endpoints:
-            if not endpoint.startswith(("http://", "https://")) or not endpoint.endswith(HYBRID):
-                raise ValueError(
-                    f"ASKEM_RETRIEVER_ENDPOINTS: {endpoint} must be a whole address that ends in "
-                    f"{HYBRID}"
-                )
-        return self
+    @field_validator("retriever_endpoints")
+    @classmethod
+    def _whole(cls, text: str) -> str:
+        for endpoint in _listed(text):
+            if not re.fullmatch(r"https?://[^\s/?#@,]+(?:/[^\s?#,]*)?/hybrid", endpoint):
+                raise ValueError(f"{endpoint} must be a whole address that ends in {HYBRID}")
+        return text
 
     @property
     def endpoints(self) -> tuple[str, ...]:
         """All that may be searched, the default one first."""
-        further = (part.strip() for part in self.retriever_endpoints.split(","))
         own = self.retriever_url + HYBRID
-        return tuple(dict.fromkeys((own, *(part for part in further if part))))
+        return tuple(dict.fromkeys((own, *_listed(self.retriever_endpoints))))
 
     @property
     def thresholds(self) -> Thresholds:
         return Thresholds(score=self.refuse_score, distance=self.refuse_distance)
+
+
+def _listed(text: str) -> list[str]:
+    return [stripped for part in text.split(",") if (stripped := part.strip())]

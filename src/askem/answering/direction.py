@@ -77,7 +77,10 @@ def _stem(word: str) -> str:
     return "".join(tokens(word)) or word.lower()
 
 
+def direction_stem(lexeme: Lexeme) -> str:
+    return lexeme.terms[0] if lexeme.terms else lexeme.word.lower()
+
+
 def sides_of(lexeme: Lexeme) -> tuple[tuple[int, int], ...]:
     """(pair, side 0 or 1) of a word; empty for most words."""
-    stem = lexeme.terms[0] if lexeme.terms else lexeme.word.lower()
-    return _sides().get(stem, ())
+    return _sides().get(direction_stem(lexeme), ())

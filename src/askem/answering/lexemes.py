@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from askem.answering.names import is_capitalised, is_identifier, name_key
-from askem.answering.numbers import MULTIPLIERS, number_key, plain_digits, times
+from askem.answering.numbers import MULTIPLIERS, number_key, times
 from askem.text.analysis import STOP_WORDS, tokens
 
 _CHUNK = re.compile(
-    r"\d+[.\u00b7]\d+(?:[^\W\d_]{1,4}(?![\w-]))?|[^\W_]+(?:['\u2019\u2010\u2011-][^\W_]+)*"
+    r"(?<![\d.,])\d{1,3}(?:[,\u2009\u202f\u00a0]\d{3})+(?![\d,])(?:\.\d+)?"
+    r"|\d+[.\u00b7]\d+(?:[^\W\d_]{1,4}(?![\w-]))?|[^\W_]+(?:['\u2019\u2010\u2011-](?!\d+[.\u00b7]\d)[^\W_]+)*"
 )
 _ISO_DATE = re.compile(r"(?:1[5-9]|20)\d\d-(?:0[1-9]|1[0-2])-\d\d", re.ASCII)
 _HYPHEN = re.compile(r"[\u2010\u2011-]")
+_PERCENT = frozenset(["percent", "percentage", "cent"])  # said by "%" as well, which is no word
 _PLAIN_PART = re.compile(r"[^\W\d_A-Z]{3,}")
 _SENTENCE_MARK = re.compile(r"[.:;!?\u2022\"\u201c|]\s*[\"\u201c(\[*_]*$|^\W*$")
 
@@ -38,14 +40,14 @@ class Lexeme:
 def lexemes(text: str) -> list[Lexeme]:
     """Words in order; "5-7" are two numbers, "IL-6-induced" a name and a word."""
     found: list[Lexeme] = []
-    plain = plain_digits(text)
-    for chunk in _CHUNK.finditer(plain):
+    for chunk in _CHUNK.finditer(text):
         for start, end in _parts(chunk[0], chunk.start()):
-            lexeme = _lexeme(plain, start, end)
+            lexeme = _lexeme(text, start, end)
             before = found[-1] if found else None
             if before and before.number and lexeme.word.lower() in MULTIPLIERS:
                 key = times(before.number, lexeme.word.lower())
-                found[-1] = replace(before, number=key, terms=(key,), end=end)
+                word = text[before.start : end]
+                found[-1] = replace(before, word=word, number=key, terms=(key,), end=end)
             else:
                 found.append(lexeme)
         if _ISO_DATE.fullmatch(chunk[0]):
@@ -104,4 +106,4 @@ def _begins(text: str, start: int) -> bool:
 
 @lru_cache(maxsize=50_000)
 def _terms(word: str) -> tuple[str, ...]:
-    return tuple(tokens(word))
+    return () if word.lower() in _PERCENT else tuple(tokens(word))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from askem.answering.lexemes import Lexeme
@@ -72,7 +72,7 @@ def _scope(text: str, words: Sequence[Lexeme], cue: int, after: int) -> tuple[in
     return tuple(scope)
 
 
-def opposite(word: str, others: frozenset[str]) -> str | None:
+def opposite(word: str, others: Container[str]) -> str | None:
     """The one of `others` (lower case) that is `word` with a negating prefix, or without it."""
     if len(word) < 4 or word in _NO_ANTONYM:
         return None

@@ -11,8 +11,8 @@ _DIGITS = re.compile(
 )
 _UNITS = frozenset(
     """g kg mg ug ng pg l ml ul dl m km cm mm nm um mol mmol umol nmol pmol kda da bp kb
-    mb nt h hr hrs min s sec ms d wk y yr yrs c f k kpa pa hz khz mhz ghz w kw v mv a ma iu u cfu pfu
-    rpm x fold am pm gy ev kev ha t mbar bar j kj cal kcal ppm ppb ct""".split()
+    mb nt h hr hrs min s sec ms d wk y yr yrs c f k kpa pa hz khz mhz ghz w kw v mv a ma iu u cfu
+    pfu rpm x fold am pm gy ev kev ha t mbar bar j kj cal kcal ppm ppb ct""".split()
 )
 _WORDS = {
     word: str(value)
@@ -44,20 +44,12 @@ _MONTHS = (
 _THOUSANDS = re.compile(r"(?<=\d)[,\u2009\u202f\u00a0](?=\d{3}(?!\d))")
 
 
-def plain_digits(text: str) -> str:
-    """The text without marks between thousands, its length kept: "1,000" becomes " 1000"."""
-    return _GROUPED.sub(lambda m: _THOUSANDS.sub("", m[0]).rjust(len(m[0])), text)
-
-
-_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[,\u2009\u202f\u00a0]\d{3})+(?![\d,])")
-
-
 def number_key(word: str) -> str | None:
     """One writing of a number: "12" of "12", "12.0", "012", "twelve", "12th", "12mg"; else None.
 
     "one" is none: it is a pronoun more often than a number.
     """
-    match = _DIGITS.fullmatch(word)
+    match = _DIGITS.fullmatch(_THOUSANDS.sub("", word))
     if match:
         unit = (match["unit"] or "").lower().replace("\u03bc", "u").replace("\u00b5", "u")
         return normal(match["value"]) if not unit or unit in _UNITS or unit == "%" else None

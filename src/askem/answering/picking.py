@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from askem.answering.models import Seen, Source
 from askem.answering.picking_pieces import piece_of
@@ -39,21 +38,34 @@ class Picked:
 def pick(question: str, seen: Sequence[Seen], limit: int = 3) -> list[Picked]:
     """Up to `limit` pieces of passages that answer the question, in the order to be read.
 
-    `seen` are all searches made for it, the question's own first: each gives its best sentence
-    before any gives its second. Empty where no passage has a sentence worth showing.
+    `seen` are all searches made for it, the question's own first; of several, the others give the
+    last piece. Empty where no passage has a sentence worth showing.
     """
-    searches = [list(_candidates(question, search)) for search in seen]
+    if not seen:
+        return []
+    own = list(_candidates(question, seen[0]))
+    later = [found for search in reversed(seen[1:]) for found in _candidates(question, search)]
     picked: list[Picked] = []
     chosen: list[Scored] = []
-    for round_ in zip_longest(*searches):
-        for candidate in round_:
-            if candidate is None or len(picked) == limit:
-                continue
-            sentence, piece = candidate
-            if _adds(piece, picked) and not any(_same(sentence, other) for other in chosen):
-                chosen.append(sentence)
-                picked.append(piece)
-    return picked
+    _take(own, limit - 1 if later else limit, chosen, picked)
+    _take(later, len(picked) + 1, chosen, picked)
+    _take(own, limit, chosen, picked)
+    return picked[:limit]
+
+
+def _take(
+    candidates: Sequence[tuple[Scored, Picked]],
+    limit: int,
+    chosen: list[Scored],
+    picked: list[Picked],
+) -> None:
+    """Adds candidates that show something new until there are `limit` pieces."""
+    for sentence, piece in candidates:
+        if len(picked) >= limit:
+            return
+        if _adds(piece, picked) and not any(_same(sentence, other) for other in chosen):
+            chosen.append(sentence)
+            picked.append(piece)
 
 
 def _candidates(question: str, search: Seen) -> Iterator[tuple[Scored, Picked]]:

@@ -16,6 +16,8 @@ MAX_CONTEXT_CHARS = 500
 """Of a sentence together with its neighbours."""
 MAX_LIST_CHARS = 800
 """Of an announcing sentence together with its list."""
+_LABEL_LAST = re.compile(r"(?:[;,:]|\band|\bor)\s(?:and\s)?\(?(?:\d{1,2}|[a-h])[.)]\s*$")
+"""The label of an item that a full stop parted from it: "...; and 4."."""
 _CLAUSE = re.compile(r"(?<=[;,:])\s+|\s+(?=\((?:\d{1,2}|[a-h]|[ivx]{1,4})\)\s)")
 
 
@@ -31,7 +33,15 @@ def piece_of(sentence: Scored, idf: Mapping[str, float], *, first: bool) -> tupl
     if announces(sentence.text):
         return sentence.start, _list_end(sentence)
     start = _context_start(sentence) if refers_back(sentence.text) else sentence.start
-    return start, _context_end(sentence, start, anyway=first)
+    end = _context_end(sentence, start, anyway=first)
+    return start, _item_end(sentence, start, end)
+
+
+def _item_end(sentence: Scored, start: int, end: int) -> int:
+    """The end, moved behind the item whose label would stand last."""
+    if not _LABEL_LAST.search(sentence.source.text, start, end):
+        return end
+    return next((stop for _, stop in sentence.spans if end < stop <= start + MAX_LIST_CHARS), end)
 
 
 def _list_end(sentence: Scored) -> int:

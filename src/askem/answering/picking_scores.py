@@ -64,8 +64,8 @@ def _of_passage(
 ) -> Iterator[Scored]:
     spans = tuple(sentence_spans(source.text))
     before: frozenset[str] = frozenset()
-    for at, (start, end) in enumerate(spans):
-        start += body_start(source.text[start:end])
+    for at, (labels, end) in enumerate(spans):
+        start = labels + body_start(source.text[labels:end])
         text = source.text[start:end]
         terms = frozenset(tokens(text))
         if not is_clutter(text):

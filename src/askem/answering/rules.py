@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from askem.answering.direction import sides_of
+from askem.answering.direction import direction_stem, sides_of
 from askem.answering.indexed import Indexed
+from askem.answering.lexemes import Lexeme
 from askem.answering.negation import opposite, scopes
 from askem.answering.numbers import rounds_to
 from askem.answering.sentence_items import Found, Sentence, neighbours
@@ -45,26 +47,44 @@ class Compared:
         """Places in the window."""
         return [p for p in found.places if self.window.first <= p < self.window.after]
 
+    def other_words(self) -> dict[str, int]:
+        """Words of the window, lower case, to a place of theirs."""
+        window = range(self.window.first, self.window.after)
+        return {self.passage.lexemes[place].word.lower(): place for place in window}
+
 
 def findings(compared: Compared) -> list[Finding]:
     """What differs, gravest rules first."""
-    near = compared.window.coverage >= NEAR
-    result = [*_coverage(compared), *_numbers(compared, near)]
-    if near:
-        result += [*_negation(compared), *_direction(compared)]
-        result += [*_names(compared), *_moved(compared)]
-    return result
+    if coverage_of(compared.found) < ENOUGH:
+        return [_absent(compared, "most", wrong=True), *_numbers(compared, near=False)]
+    if _nearness(compared) < NEAR:
+        return [*_numbers(compared, near=False), _absent(compared, "part", wrong=False)]
+    return [
+        *_numbers(compared, near=True),
+        *_negation(compared),
+        *_direction(compared),
+        *_names(compared),
+        *_moved(compared),
+    ]
 
 
-def _coverage(compared: Compared) -> Iterator[Finding]:
-    if compared.window.coverage >= NEAR:
-        return
+def _nearness(compared: Compared) -> float:
+    """Coverage of the window, 0..1, but for numbers and antonyms: their own rules miss them."""
+    others = compared.other_words()
+    counted = [
+        f
+        for f in compared.found
+        if compared.window.has(f) or not (f.item.lexeme.number or _opposite(f, others))
+    ]
+    mass = sum(f.item.weight for f in counted) or 1.0
+    return sum(f.item.weight for f in counted if compared.window.has(f)) / mass
+
+
+def _absent(compared: Compared, share: str, *, wrong: bool) -> Finding:
     absent = [f for f in compared.found if f.item.weight > 0 and not compared.window.has(f)]
     heaviest = sorted(absent, key=lambda f: -f.item.weight)[:4]
     shown = ", ".join(f'"{f.item.lexeme.word}"' for f in heaviest)
-    wrong = coverage_of(compared.found) < ENOUGH
-    start = "most of it is not in the passage" if wrong else "part of it is not in the passage"
-    yield Finding("coverage", wrong, f"{start}: {shown}")
+    return Finding("coverage", wrong, f"{share} of it is not in the passage: {shown}")
 
 
 def _numbers(compared: Compared, near: bool) -> Iterator[Finding]:
@@ -126,7 +146,11 @@ def _negation(compared: Compared) -> Iterator[Finding]:
     negated_here = {place for scope in own for place in scope.places}
     negated_there = {place for scope in theirs for place in scope.places}
     by_place = {f.item.place: compared.inside(f) for f in compared.found}
+    others = compared.other_words()
+    turned = {f.item.place for f in compared.found if not f.places and _opposite(f, others)}
     for scope in own:
+        if turned.intersection(scope.places):
+            continue  # "not effective" beside "ineffective"
         there = [p for place in scope.places for p in by_place.get(place, ())]
         if there and not negated_there.intersection(there):
             word = sentence.lexemes[scope.places[0]].word
@@ -143,40 +167,42 @@ def _negation(compared: Compared) -> Iterator[Finding]:
 
 
 def _antonyms(compared: Compared, here: set[int], there: set[int]) -> Iterator[Finding]:
-    window = compared.window
-    places = {
-        compared.passage.lexemes[p].word.lower(): p for p in range(window.first, window.after)
-    }
+    others = compared.other_words()
     for f in compared.found:
-        if window.has(f) or f.item.lexeme.name or f.item.lexeme.number:
-            continue
-        word = f.item.lexeme.word
-        other = opposite(word.lower(), frozenset(places))
-        if other and (f.item.place in here) == (places[other] in there):
+        other = None if compared.window.has(f) else _opposite(f, others)
+        # "not effective" is "ineffective".
+        if other and (f.item.place in here) == (others[other] in there):
+            word = f.item.lexeme.word
             yield Finding("negation", True, f'the passage says "{other}", the sentence "{word}"')
 
 
+def _opposite(found: Found, others: Mapping[str, int]) -> str | None:
+    lexeme = found.item.lexeme
+    return None if lexeme.name or lexeme.number else opposite(lexeme.word.lower(), others)
+
+
 def _direction(compared: Compared) -> Iterator[Finding]:
-    said = {side for lexeme in compared.sentence.lexemes for side in sides_of(lexeme)}
+    """The first word whose place in the window is taken by one of the other direction."""
     for place, lexeme in enumerate(compared.sentence.lexemes):
+        around = neighbours(compared.found, place) if sides_of(lexeme) else []
         for pair, side in sides_of(lexeme):
-            if (pair, 1 - side) in said:
-                continue  # the sentence itself says both: which is which cannot be told
-            around = neighbours(compared.found, place)
-            same = _company(around, _saying(compared, pair, side))
-            reverse = max(
-                _saying(compared, pair, 1 - side),
-                key=lambda p: _company(around, [p]),
-                default=None,
-            )
-            company = 0 if reverse is None else _company(around, [reverse])
-            if reverse is not None and company > max(same, len(around) / 2):
-                word = compared.passage.lexemes[reverse].word
+            same = _company(around, _saying(compared, lexeme, pair, side))
+            reverse = _saying(compared, lexeme, pair, 1 - side)
+            company = _company(around, reverse)
+            if company > max(same, len(around) / 2):
+                other = next(p for p in reverse if _company(around, [p]) == company)
+                word = compared.passage.lexemes[other].word
                 words = f'the passage says "{word}", the sentence "{lexeme.word}"'
                 yield Finding("direction", True, words)
                 return
 
 
-def _saying(compared: Compared, pair: int, side: int) -> list[int]:
+def _saying(compared: Compared, lexeme: Lexeme, pair: int, side: int) -> list[int]:
+    """Places in the window of words that may stand for one of the sentence: of one direction,
+    and not there for another word of the sentence."""
+    words = compared.passage.lexemes
     window = range(compared.window.first, compared.window.after)
-    return [p for p in window if (pair, side) in sides_of(compared.passage.lexemes[p])]
+    others = Counter(direction_stem(w) for w in compared.sentence.lexemes if w is not lexeme)
+    found = [p for p in window if (pair, side) in sides_of(words[p])]
+    there = Counter(direction_stem(words[p]) for p in found)
+    return [p for p in found if there[s := direction_stem(words[p])] > others[s]]

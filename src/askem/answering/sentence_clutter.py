@@ -13,6 +13,11 @@ _LABEL = re.compile(
     r"|main body(?: of the abstract)?|short conclusion)\)?)\s?[:.\u2014\u2013-]\s+)",
     re.IGNORECASE,
 )
+# The title, authors or heading that a paper's text runs into its first sentence.
+_HEAD = re.compile(
+    r"(?:[^.]{0,400}\b(?:Abstract|ABSTRACT)|Introduction|INTRODUCTION|Background|Methods|METHODS"
+    r"|Results|RESULTS|Discussion|DISCUSSION|Conclusions?|CONCLUSIONS?)\s+(?=[A-Z][a-z]*\s[a-z])"
+)
 _STOP = re.compile(r"[.!?:;\u2026][\"'\u2019\u201d)\]]*(?:\s?\[[\d,;\s\u2013-]+\]|\d{1,3})?\s*$")
 _LITTLE_WORD = re.compile(
     r"\b(?:the|a|an|of|and|in|to|is|are|was|were|for|with|by|that|which|on|as|from|be|has|have"
@@ -23,15 +28,6 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|can|could|may|might|will|would|should|does|did"
     r"|must)\b"
 )
-_WORD = re.compile(
-    r"\b(?:the|a|an|of|and|in|to|is|are|was|were|for|with|by|that|which|on|as|from|be|has|have"
-    r"|had|can|may|it|this|these|or|at|not)\b",
-    re.IGNORECASE,
-)
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|be|been|has|have|had|can|could|may|might|will|would|should|do|does|did"
-    r"|must|\w{3,}ed|\w{3,}(?:es|s))\b"
-)
 _WORD = re.compile(r"[^\W_]+")
 _AUTHORS = re.compile(r"\b[A-Z][\w'\u2019-]+,? (?:[A-Z]\.?-?){1,3}(?=[,;.]|\s(?:and|et al)\b)")
 _REFERENCE = re.compile(
@@ -39,13 +35,21 @@ _REFERENCE = re.compile(
     r"|\b\d+\(\d+\):\s?\d+|\bPMID\b|\bISBN\b|\blicen[cs]e: |\bcopyright\b|\ball rights reserved\b",
     re.IGNORECASE,
 )
+_ENTRY = re.compile(
+    r"\s*\[?\d{1,3}[.\])]?\s+[A-Z][\w'\u2019-]+,? (?:[A-Z]\.?,?\s?){1,3}(?:,|\bet al\b|&)"
+)
+_DISCLAIMER = re.compile(
+    r"\bnot necessarily (?:represent|reflect)|\b(?:competing|conflicts? of) interests?\b"
+    r"|\bno role in (?:the )?(?:study )?design|\bcreative commons\b|\bpeer[- ]review(?:ed)?\)",
+    re.IGNORECASE,
+)
 MIN_WORDS = 4
 
 
 def body_start(sentence: str) -> int:
-    """Offset at which a sentence begins after labels such as "Abstract: BACKGROUND:"."""
+    """Offset at which a sentence begins after labels and headings ("Abstract: BACKGROUND:")."""
     start = 0
-    while match := _LABEL.match(sentence, start):
+    while match := _LABEL.match(sentence, start) or _HEAD.match(sentence, start):
         start = match.end()
     return start
 
@@ -58,7 +62,7 @@ def is_clutter(sentence: str) -> bool:
         return True
     if not _STOP.search(sentence) and not _VERB.search(sentence):
         return True
-    if _reference(sentence, len(words)):
+    if _ENTRY.match(sentence) or _DISCLAIMER.search(sentence) or _reference(sentence, len(words)):
         return True
     numbers = sum(any(map(str.isdigit, word)) for word in words)
     capitals = sum(word[0].isupper() for word in words)

@@ -12,7 +12,7 @@ _ANNOUNCES = re.compile(
     r"|groups|classes|features|characteristics|properties|examples|roles|functions|mechanisms"
     r"|goals|aims|objectives|questions|challenges|problems|issues|methods|strategies|approaches"
     r"|criteria|components|elements|symptoms|signs|options|measures|purposes|drawbacks"
-    r"|implications|lessons|hypotheses|explanations|possibilities)\b[^.,;:]{0,80}[.:]\s*$",
+    r"|implications|lessons|hypotheses|explanations|possibilities)\b[^.,;:]{0,80}(?:[.:]\s*$|:\s)",
     re.IGNORECASE,
 )
 _FIRST_ITEM = re.compile(
@@ -28,7 +28,8 @@ _LATER_ITEM = re.compile(
     re.IGNORECASE,
 )
 _REFERS_BACK = re.compile(
-    r"\s*(?:(?:however|moreover|furthermore|thus|therefore|hence|in addition|additionally|also),?\s)?"
+    r"\s*(?:(?:however|moreover|furthermore|thus|therefore|hence|in addition|additionally|also)"
+    r",?\s)?"
     r"(?:it|its|they|their|this|these|those|such|he|she|his|her|the (?:former|latter)|both|neither"
     r"|all of (?:them|these)|some of (?:them|these)|most of (?:them|these)|here)\b",
     re.IGNORECASE,

@@ -62,7 +62,8 @@ _COPULA = re.compile(
     r"|comprises?|consists? of),?\s",
     _I,
 )
-_SUBJECT_WORDS = 8
+_OTHER_WORDS = 1
+"""Content words beside the thing asked for that the subject of its definition may have."""
 _ACRONYM = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z0-9-]{2,12}\b")
 
 
@@ -124,8 +125,8 @@ def _definition(question: str, sentence: str) -> float:
     copula = _COPULA.search(sentence)
     if copula is None:
         return 0.0
-    subject = sentence[: copula.start()]
-    if len(subject.split()) <= _SUBJECT_WORDS and asked <= set(question_terms(subject)):
+    subject = set(question_terms(sentence[: copula.start()]))
+    if asked <= subject and len(subject) <= len(asked) + _OTHER_WORDS:
         return 1.0
     return 0.4
 

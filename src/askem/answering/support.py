@@ -13,7 +13,7 @@ from askem.answering.indexed import build_index, indexed
 from askem.answering.models import CheckedSentence, Citation, Source, Verdict
 from askem.answering.rules import Compared, Finding, findings
 from askem.answering.sentence_items import Found, Sentence, look_up, read_sentence
-from askem.answering.weights import Weight
+from askem.answering.weights import Weight, uniform
 from askem.answering.windows import Window, best_window, whole
 
 _ADDS = 0.1
@@ -41,7 +41,7 @@ class Examined:
         return (wrong, len(self.findings), -self.coverage)
 
 
-def check(sentence: str, sources: Sequence[Source], weight: Weight) -> CheckedSentence:
+def check(sentence: str, sources: Sequence[Source], weight: Weight = uniform) -> CheckedSentence:
     """A sentence of an answer, without markers, against the passages that it cites.
 
     Found in source: in one of them, or in two to many together, no rule finds a difference.

@@ -48,7 +48,7 @@ class Talk:
 
 
 def connection_to(url: str, **changes: Any) -> ModelConnection:
-    return ModelConnection(base_url=url, api_key=SecretStr(KEY), **changes)
+    return ModelConnection(**{"base_url": url, "api_key": SecretStr(KEY), **changes})
 
 
 @dataclass

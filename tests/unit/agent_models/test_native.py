@@ -76,6 +76,7 @@ def test_calls_without_ids_get_some(talk: Any) -> None:
     ("wrong", "complaint"),
     [
         (calls(Call("search_literature", '{"question": "half')), "are not JSON"),
+        (calls(Call("search_literature", "[" * 5_000)), "are not JSON"),
         (calls(Call("search_literature", '["list"]')), "have to be a JSON object"),
         (calls(Call("search_literature", "{}")), "lack 'question'"),
         (calls(Call("rm_rf", {})), "no tool called 'rm_rf'; there are: search_literature"),

@@ -128,6 +128,17 @@ def test_only_the_final_answer_is_streamed(talk_streamed: Any) -> None:
     assert "".join(came.pieces) == came.message.content == "It binds well."
 
 
+def test_a_long_answer_in_small_pieces_is_read_in_time_that_is_no_square(
+    talk_streamed: Any,
+) -> None:
+    answer = "It binds. " * 1_000
+
+    came = talk_streamed([Turn(text=f"Final Answer: {answer}", chunk_chars=4)], config=REACT)
+
+    assert came.message.content == answer.strip()
+    assert len([piece for piece in came.pieces if piece]) < 400
+
+
 def test_a_final_answer_cut_at_its_length_is_marked(talk: Any) -> None:
     came = talk([length_cut("Final Answer: It binds to")], config=REACT)
 

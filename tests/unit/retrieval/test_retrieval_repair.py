@@ -6,21 +6,22 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from askem.retrieval.repair import readings, repaired_terms, surface
+from askem.retrieval.repair import Reading, readings, repaired, respelt, surface
 from askem.text.analysis import MAX_TERMS, question_terms
 
 KNOWN = {"infect": 9, "virus": 7, "transmiss": 3, "covid": 5, "19": 5, "sidarth": 1, "mers": 2}
 
 
-def repaired(question: str, known: Mapping[str, int] = KNOWN) -> tuple[list[str], list[str]]:
+def read(question: str, known: Mapping[str, int] = KNOWN) -> tuple[list[str], list[str]]:
     """The question's terms after repair, and the words that were read as others."""
     unknown = [term for term in question_terms(question) if term not in known]
 
     def vocabulary(terms: Sequence[str]) -> Mapping[str, int]:
         return {term: known[term] for term in terms if term in known}
 
-    read = readings(question, unknown, vocabulary)
-    return repaired_terms(question, read), [question[r.start : r.end] for r in read]
+    found = readings(question, unknown, vocabulary)
+    terms = repaired(question_terms(question), found)
+    return terms, [question[r.start : r.end] for r in found]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def repaired(question: str, known: Mapping[str, int] = KNOWN) -> tuple[list[str]
     ],
 )
 def test_one_slip_is_repaired_wherever_in_the_word(word: str) -> None:
-    assert repaired(f"the {word} of cells", {**KNOWN, "cell": 1}) == (["infect", "cell"], [word])
+    assert read(f"the {word} of cells", {**KNOWN, "cell": 1}) == (["infect", "cell"], [word])
 
 
 @pytest.mark.parametrize(
@@ -53,51 +54,51 @@ def test_one_slip_is_repaired_wherever_in_the_word(word: str) -> None:
         "i" + "n" * 40,
     ],
 )
-def test_what_is_not_repaired(word: str) -> None:
-    assert repaired(word) == (question_terms(word), [])
+def test_what_is_not_read(word: str) -> None:
+    assert read(word) == (question_terms(word), [])
 
 
 def test_the_most_frequent_reading_wins_and_ties_go_by_the_alphabet() -> None:
     known = {"carbon": 2, "carton": 5}
-    assert repaired("carlon", known)[0] == ["carton"]
-    assert repaired("carlon", {**known, "carbon": 5})[0] == ["carbon"]
+    assert read("carlon", known)[0] == ["carton"]
+    assert read("carlon", {**known, "carbon": 5})[0] == ["carbon"]
 
 
 def test_words_that_are_known_stay() -> None:
-    assert repaired("virus transmission", {**KNOWN, "viru": 900}) == (["virus", "transmiss"], [])
+    assert read("virus transmission", {**KNOWN, "viru": 900}) == (["virus", "transmiss"], [])
 
 
 @pytest.mark.parametrize("word", ["COVID19", "covid19"])
 def test_letters_are_parted_from_digits(word: str) -> None:
-    assert repaired(f"{word} infection") == (["covid", "19", "infect"], [word])
+    assert read(f"{word} infection") == (["covid", "19", "infect"], [word])
 
 
 @pytest.mark.parametrize("word", ["COVID-19", "covid 19", "Covid_19"])
 def test_letters_are_joined_with_digits(word: str) -> None:
     known = {"covid19": 4, "infect": 9}
     expected = (["covid19", "infect"], ["COVID-19"])
-    got = repaired(f"{word} infection", known)
+    got = read(f"{word} infection", known)
     # Word characters: an underscore does not part them.
     assert got == ((["covid_19", "infect"], []) if "_" in word else (expected[0], [word]))
 
 
 def test_joining_leaves_a_known_neighbour_alone() -> None:
     known = {"covid19": 4, "covid": 1}
-    assert repaired("COVID-19 wards", {**known, "ward": 1}) == (
+    assert read("COVID-19 wards", {**known, "ward": 1}) == (
         ["covid", "covid19", "ward"],
         ["19"],
     )
-    assert repaired("COVID, in all 19", {"covid19": 4, "covid": 1})[1] == []
+    assert read("COVID, in all 19", {"covid19": 4, "covid": 1})[1] == []
 
 
 @pytest.mark.parametrize("word", ["5th", "20th", "H5N1", "R0", "1Beta", "B117"])
 def test_ordinals_and_strains_are_not_parted(word: str) -> None:
     known = {"th": 9, "20": 9, "beta": 9, "117": 9}
-    assert repaired(word, known) == (question_terms(word), [])
+    assert read(word, known) == (question_terms(word), [])
 
 
 def test_parts_that_are_not_known_are_none() -> None:
-    assert repaired("COVID20") == (["covid20"], [])
+    assert read("COVID20") == (["covid20"], [])
 
 
 def test_the_vocabulary_is_asked_once_and_only_for_what_may_be() -> None:
@@ -118,19 +119,33 @@ def test_the_vocabulary_is_asked_once_and_only_for_what_may_be() -> None:
 
 
 def test_a_word_that_is_repeated_is_repaired_everywhere() -> None:
-    assert repaired("infectoin or infectoin")[0] == ["infect"]
+    assert read("infectoin or infectoin")[0] == ["infect"]
 
 
 def test_terms_stay_within_their_bound() -> None:
     question = "COVID19 " + " ".join(f"word{i}x" for i in range(MAX_TERMS))
-    terms, _ = repaired(question, {"covid": 1, "19": 1})
+    terms, _ = read(question, {"covid": 1, "19": 1})
     assert len(terms) == MAX_TERMS
     assert terms[:3] == ["covid", "19", "word0x"]
 
 
 def test_a_reading_is_shown_as_the_passages_write_it() -> None:
     texts = ["Nothing here.", "The SIDARTHE model", "Sidarthe, COVID-19"]
-    assert surface(["sidarth"], texts) == "SIDARTHE"
-    assert surface(["covid", "19"], texts) == "COVID-19"
-    assert surface(["19", "covid"], texts) == "19 covid"
-    assert surface(["infect"], []) == "infect"
+
+    def shown(*terms: str) -> str:
+        return surface(Reading(0, 1, ("x",), terms, "its own word"), texts)
+
+    assert shown("sidarth") == "SIDARTHE"
+    assert shown("covid", "19") == "COVID-19"
+    assert shown("19", "covid") == "its own word"
+    assert shown("infect") == "its own word"
+
+
+def test_the_text_is_spelt_as_it_was_read() -> None:
+    question = "Is COVID19 an infectoin (of lungs)?"
+    known = {"covid": 1, "19": 1, "infect": 1}
+    found = readings(question, ["covid19", "infectoin"], lambda terms: known)
+    assert respelt(question, found) == "Is covid 19 an infection (of lungs)?"
+    assert respelt(question, []) == question
+    (joined,) = readings("COVID-19 wards", ["covid", "19"], lambda terms: {"covid19": 1})
+    assert respelt("COVID-19 wards", [joined]) == "covid19 wards"

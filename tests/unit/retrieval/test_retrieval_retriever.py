@@ -212,6 +212,27 @@ def test_a_misspelt_word_is_found_all_the_same(retriever: Retriever) -> None:
     assert "repair" in result.timings_ms
 
 
+@pytest.mark.parametrize("beside", [False, True])
+def test_the_vector_is_that_of_the_repaired_text(
+    encoder: FakeEncoder, store: FakeStore, beside: bool
+) -> None:
+    steering = Steering("soil", 0.5)
+    with ThreadPoolExecutor(1) as pool:
+        retriever = Retriever(
+            encoder=encoder,
+            sparse=store,
+            dense=store,
+            reader=store,
+            executor=pool if beside else None,
+        )
+        plain, misspelt = (
+            retriever.hybrid(Question(text, top_k=9, steering=steering, repair=True, nearest=True))
+            for text in ("lung infection", "lung infectoin")
+        )
+    assert misspelt.hits == plain.hits
+    assert misspelt.nearest_distance == plain.nearest_distance
+
+
 def test_repair_is_left_out_where_it_is_not_wanted(retriever: Retriever) -> None:
     result = retriever.hybrid(Question("lung infectoin"))
     assert (result.repairs, result.unknown_terms) == ((), ("infectoin",))

@@ -55,10 +55,12 @@ def start(folder: Path, *options: str, service: str = SERVICE) -> subprocess.Pop
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: askem-retriever\nVersion: 0\n")
     (info / "entry_points.txt").write_text("[askem.services]\nretriever = fake_service:service\n")
-    # Hides the other service: this test is about one.
-    other = folder / "askem_ingest-0.dist-info"
-    other.mkdir(exist_ok=True)
-    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: askem-ingest\nVersion: 0\n")
+    # Hides the other services: this test is about one.
+    for name in ("ingest", "agent"):
+        other = folder / f"askem_{name}-0.dist-info"
+        other.mkdir(exist_ok=True)
+        metadata = f"Metadata-Version: 2.1\nName: askem-{name}\nVersion: 0\n"
+        (other / "METADATA").write_text(metadata)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ASKEM_")}
     environment["PYTHONPATH"] = os.pathsep.join([str(folder), *sys.path])
     return subprocess.Popen(
@@ -120,6 +122,8 @@ def test_search_prints_hits(running: Running) -> None:
     assert "distance " in output
     assert "eight stages" in output
     assert "Not in the corpus: unicorn" in output
+    code, output = search("What is the SIDRATHE model?", *at)
+    assert "Not in the corpus: SIDRATHE; read as SIDARTHE\n" in output
     code, output = search("SIDARTHE", "--json", *at)
     assert json.loads(output)["hits"][0]["passage_id"] == "a#p0"
     assert search("SIDARTHE", "--topic", "volcano", *at) == (0, "Nothing found.\n")

@@ -49,17 +49,15 @@ class Gathered:
     def add(self, piece: ChatGeneration) -> str:
         """The text of `piece`."""
         extra, info = piece.message.additional_kwargs, piece.generation_info or {}
-        text = piece.message.content
-        if not isinstance(text, str):
-            raise TypeError("content is not text")
+        text = _text(piece.message.content)
         for position, call in enumerate(extra.get(CALLS, [])):
             self._add_call(position, call)
         self._texts.append(text)
-        self._refusals.append(extra.get(REFUSAL) or "")
-        self._finish = info.get("finish_reason") or self._finish
+        self._refusals.append(_text(extra.get(REFUSAL)))
+        self._finish = _text(info.get("finish_reason")) or self._finish
         # Some servers count as they go: the last count is the whole.
         self._usage = info.get(USAGE) or self._usage
-        self._model = info.get("model_name") or self._model
+        self._model = _text(info.get("model_name")) or self._model
         self.started = self.started or bool(text)
         return text
 
@@ -81,9 +79,17 @@ class Gathered:
 
     def _add_call(self, position: int, raw: dict[str, Any]) -> None:
         index = raw.get("index")
+        if not isinstance(index, int | None):
+            raise TypeError("the index of a call is no number")
         call = self._calls.setdefault(position if index is None else index, RawCall())
         function = raw["function"]
         # Servers differ in whether they repeat id and name with each piece of the arguments.
-        call.id = call.id or raw.get("id") or ""
-        call.name = call.name or function.get("name") or ""
-        call.arguments += function.get("arguments") or ""
+        call.id = call.id or _text(raw.get("id"))
+        call.name = call.name or _text(function.get("name"))
+        call.arguments += _text(function.get("arguments"))
+
+
+def _text(value: Any) -> str:
+    if value is not None and not isinstance(value, str):
+        raise TypeError("what should be text is not")
+    return value or ""

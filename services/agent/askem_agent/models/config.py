@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from langchain_core.messages.ai import UsageMetadata
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 Protocol = Literal["tools", "react"]
 LengthField = Literal["max_completion_tokens", "max_tokens"]
@@ -41,7 +42,7 @@ class ModelConnection(BaseModel):
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$")]
     """What `/chat/completions` is added to; it usually ends in /v1."""
     api_key: SecretStr
-    """Any text for servers without keys."""
+    """Any word for servers without keys."""
     connect_timeout_s: Annotated[float, Field(gt=0, le=60)] = 5.0
     idle_timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
     """Longest wait for the first byte of an answer, and for each next piece of it."""
@@ -54,6 +55,13 @@ class ModelConnection(BaseModel):
     """A server that asks for a longer pause is not asked again."""
     reasks: Annotated[int, Field(ge=0, le=5)] = 2
     """How often a model is told what was wrong with its step, each time it is asked."""
+
+    @field_validator("api_key")
+    @classmethod
+    def _sendable(cls, key: SecretStr) -> SecretStr:
+        if not re.fullmatch(r"[!-~]+", key.get_secret_value()):
+            raise ValueError("a key is printable ASCII without spaces; set OPENAI_API_KEY to one")
+        return key
 
 
 def cost(usage: UsageMetadata | None, config: ModelConfig) -> float | None:

@@ -22,6 +22,8 @@ from askem_agent.models.asking import Asking
 from askem_agent.models.conversation import Conversation
 from askem_agent.models.steps import Step, StepProtocol
 
+_GROWTH = 1 + 1 / 64
+
 
 class SteppingModel(BaseChatModel):
     """Asks a model until its answer is a step, a bounded number of times. Asynchronous only.
@@ -103,7 +105,7 @@ class SteppingModel(BaseChatModel):
         turn = self._turn(messages, stop, **kwargs)
         gap = ""
         while True:
-            shown, written = "", ""
+            shown, written, due = "", "", 0.0
             pieces = self._asking.stream(turn.messages, **turn.arguments)
             async with aclosing(pieces):  # type: ignore[type-var]
                 async for piece in pieces:
@@ -111,6 +113,11 @@ class SteppingModel(BaseChatModel):
                         answer = piece
                         continue
                     written += piece
+                    if len(written) < due:
+                        continue
+                    # The whole is read each time: less often as it grows, or a long answer would
+                    # take time in proportion to its square.
+                    due = len(written) * _GROWTH
                     new = self._protocol.shown(written)[len(shown) :]
                     if new:
                         yield _text(gap + new)

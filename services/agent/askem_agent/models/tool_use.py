@@ -28,7 +28,7 @@ def from_json(text: str, function: Tool) -> dict[str, Any]:
     """The arguments in `text`, a JSON object. Raises NotAStep."""
     try:
         arguments = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NotAStep(f"the arguments of {function['name']} are not JSON: {error}") from None
     return complete(arguments, function)
 
@@ -39,7 +39,7 @@ def from_text(text: str, function: Tool) -> dict[str, Any]:
     if text.startswith("{"):
         try:
             arguments, _ = json.JSONDecoder().raw_decode(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise NotAStep(f"the Action Input is not JSON: {error}") from None
         return complete(arguments, function)
     name = _single_text(function)

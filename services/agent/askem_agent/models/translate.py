@@ -26,11 +26,14 @@ CAUGHT = (
     LookupError,
     TypeError,
     AttributeError,
+    RecursionError,
 )
 _log = logging.getLogger("askem.agent.models")
 _RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 _MAX_RETRY_AFTER_S = 300.0
 _MAX_LOGGED = 500
+_SHORTEST_SECRET = 8
+"""Servers without keys are given a word such as "none"."""
 _QUOTA = "insufficient_quota"
 
 
@@ -75,7 +78,9 @@ def pause(error: Exception, attempt: int) -> float | None:
 
 def log(error: Exception, secret: str) -> None:
     """What the server said, for whoever runs the service; `secret` is blotted out."""
-    said = f"{type(error).__name__}: {error}".replace(secret, "***")
+    said = f"{type(error).__name__}: {error}"
+    if len(secret) >= _SHORTEST_SECRET:
+        said = said.replace(secret, "***")
     printable = "".join(c if c.isprintable() else " " for c in said[:_MAX_LOGGED])
     _log.warning("the model server failed: %s", printable)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import Any
 
 import httpx2
@@ -18,7 +20,7 @@ class AnswerTooLarge(Exception):
 def http_client(connection: ModelConnection) -> httpx2.AsyncClient:
     """No redirects, no proxy and no credentials from the environment."""
     transport = CappedTransport(
-        httpx2.AsyncHTTPTransport(),
+        httpx2.AsyncHTTPTransport(verify=_certificates()),
         max_bytes=connection.max_answer_bytes,
         max_s=connection.total_timeout_s,
     )
@@ -28,6 +30,12 @@ def http_client(connection: ModelConnection) -> httpx2.AsyncClient:
         follow_redirects=False,
         timeout=httpx2.Timeout(connection.idle_timeout_s, connect=connection.connect_timeout_s),
     )
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    # Reading them takes a tenth of a second, and each model has a client of its own.
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 class CappedTransport(httpx2.AsyncBaseTransport):

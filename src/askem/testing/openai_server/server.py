@@ -27,7 +27,8 @@ class OpenAiServer(LoopbackServer):
         models: Sequence[str] = ("test-model",),
     ) -> None:
         """`script`: a turn for each request, or a function of the request for all of them.
-        `then`: what requests get after the script; None: 400, "the script is over"."""
+        `then`: what requests get after the script, `calls(...)` for a model that never ends its
+        search; None: 400, "the script is over"."""
         super().__init__(_Handler)
         self.requests: list[Request] = []
         """Of completions, in the order in which they came."""
