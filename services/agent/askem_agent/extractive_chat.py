@@ -27,14 +27,9 @@ from askem_agent.notebook import Observation
 from askem_agent.settings import EXTRACTIVE
 from askem_agent.tool import NAME
 
-# "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
 PATIENCE = 2
 """Further searches in a row that may bring nothing of the question, before there are no more."""
-# The title, authors and heading that a paper's text runs into its first sentence.
-_HEAD = re.compile(
-    r"^(?:.{0,400}\b(?:Abstract|ABSTRACT)|Introduction|INTRODUCTION|Methods|METHODS|Results|RESULTS"
-    r"|Discussion|DISCUSSION|Conclusions?|CONCLUSIONS?)\s+(?=[A-Z])"
-)
+# "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
 _REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\]")
 
 
@@ -105,6 +100,6 @@ def _answer(question: str, observed: Sequence[Observation]) -> str:
 
 def _marked(text: str, number: int) -> str:
     """`text` with the passage's number after each of its sentences."""
-    bare = _HEAD.sub("", _REFERENCE.sub("", text))
+    bare = _REFERENCE.sub("", text)
     units = [bare[unit.start : unit.end] for unit in split_answer(bare) if unit.needs_citation]
     return " ".join(f"{unit} [{number}]" for unit in units)
