@@ -20,21 +20,16 @@ from langchain_core.runnables import Runnable
 from askem.answering.answer_text import split_answer
 from askem.answering.hops import next_query
 from askem.answering.models import Seen
-from askem.answering.picking import pick
+from askem.answering.picking import Picked, pick
 from askem.answering.refusal import confidence
 from askem.text.analysis import tokens
 from askem_agent.notebook import Observation
 from askem_agent.settings import EXTRACTIVE
 from askem_agent.tool import NAME
 
-# "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
 PATIENCE = 2
 """Further searches in a row that may bring nothing of the question, before there are no more."""
-# The title, authors and heading that a paper's text runs into its first sentence.
-_HEAD = re.compile(
-    r"^(?:.{0,400}\b(?:Abstract|ABSTRACT)|Introduction|INTRODUCTION|Methods|METHODS|Results|RESULTS"
-    r"|Discussion|DISCUSSION|Conclusions?|CONCLUSIONS?)\s+(?=[A-Z])"
-)
+# "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
 _REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\]")
 
 
@@ -61,9 +56,20 @@ class ExtractiveChat(BaseChatModel):
     ) -> ChatResult:
         question = next(str(m.text) for m in messages if isinstance(m, HumanMessage))
         observed = _observations(messages)
-        query = _next_query(question, observed) if searching else None
-        message = AIMessage(_answer(question, observed)) if query is None else _search(query)
+        message = _step(question, observed, searching=searching)
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def _step(question: str, observed: Sequence[Observation], *, searching: bool) -> AIMessage:
+    first, *further = [o.seen for o in observed]
+    picked = pick(question, [first])
+    # Where one sentence stands out already, more would only dilute.
+    open_ = searching and confidence(first, picked) != "high"
+    if open_ and (query := _next_query(question, first, further)):
+        return _search(query)
+    # So would what a further search found beside the question.
+    useful = [seen for seen in further if _adds(seen, first)]
+    return AIMessage(_text(pick(question, [first, *useful]) if useful else picked, observed))
 
 
 def _observations(messages: Sequence[BaseMessage]) -> list[Observation]:
@@ -72,13 +78,11 @@ def _observations(messages: Sequence[BaseMessage]) -> list[Observation]:
     return list({id(a): a for a in artifacts if isinstance(a, Observation)}.values())
 
 
-def _next_query(question: str, observed: Sequence[Observation]) -> str | None:
-    """What to search for next, unless one sentence stands out already: more would only dilute."""
-    seen = [o.seen for o in observed]
-    if confidence(seen[0], pick(question, seen[:1])) == "high":
+def _next_query(question: str, first: Seen, further: Sequence[Seen]) -> str | None:
+    fruitless = [not _adds(search, first) for search in further]
+    if fruitless[-PATIENCE:] == [True] * PATIENCE:
         return None
-    fruitless = [not _adds(search, seen[0]) for search in seen[1:]]
-    return None if fruitless[-PATIENCE:] == [True] * PATIENCE else next_query(question, seen)
+    return next_query(question, [first, *further])
 
 
 def _adds(search: Seen, first: Seen) -> bool:
@@ -95,16 +99,13 @@ def _search(query: str) -> AIMessage:
     return AIMessage("", tool_calls=[call])
 
 
-def _answer(question: str, observed: Sequence[Observation]) -> str:
+def _text(picked: Sequence[Picked], observed: Sequence[Observation]) -> str:
     numbers = {source.passage_id: number for o in observed for number, source in o.numbered()}
-    first, *further = [o.seen for o in observed]
-    # What a further search found beside the question would only dilute the answer.
-    picked = pick(question, [first, *(seen for seen in further if _adds(seen, first))])
     return "\n".join(_marked(piece.text, numbers[piece.source.passage_id]) for piece in picked)
 
 
 def _marked(text: str, number: int) -> str:
     """`text` with the passage's number after each of its sentences."""
-    bare = _HEAD.sub("", _REFERENCE.sub("", text))
+    bare = _REFERENCE.sub("", text)
     units = [bare[unit.start : unit.end] for unit in split_answer(bare) if unit.needs_citation]
     return " ".join(f"{unit} [{number}]" for unit in units)

@@ -26,7 +26,8 @@ def failure(scope: Mapping[str, Any], error: Exception) -> tuple[Problem, dict[s
         _log.error("request %s failed", request_id(scope), exc_info=error)
         return described(scope, 500), {}
     status, kind, detail = known
-    _log.warning("request %s: %s: %s", request_id(scope), kind, error)
+    # Quoted: it may hold what a server upstream said, line breaks and all.
+    _log.warning("request %s: %s: %r", request_id(scope), kind, str(error))
     headers = {}
     if isinstance(error, BackendUnavailable):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_s)))

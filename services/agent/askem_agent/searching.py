@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pydantic import ValidationError
+
 from askem.answering.models import Repair, Seen, Source
 from askem.errors import BackendUnavailable
 from askem.http.answers import PassageOut, SearchResponse
@@ -29,10 +31,21 @@ class Searcher:
         self._given = request.model_dump(include=set(_FIELDS), exclude_unset=True)
         self._top_k = request.top_k
 
+    def takes(self, question: str) -> bool:
+        """Whether it is a question that can be searched for."""
+        try:
+            self._request(question)
+        except ValidationError:
+            return False
+        return True
+
+    def _request(self, question: str) -> HybridRequest:
+        return HybridRequest(**{**self._given, "question": question})
+
     async def search(self, question: str) -> Found:
         """Raises FieldErrors where the retriever refuses the caller's fields, BackendUnavailable
         for everything else that goes wrong there."""
-        request = HybridRequest(**{**self._given, "question": question})
+        request = self._request(question)
         try:
             answer = await self._client.hybrid_search(request)
         except Rejected as error:

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
-from pydantic import ValidationError
 
 from askem.http.fields import FieldErrors
 from askem_agent.budget import Budget
@@ -66,7 +65,7 @@ class SearchTool:
         question = call["args"].get("question")
         if call["name"] != NAME:
             return error(call, f"There is no tool but {NAME}.")
-        if not isinstance(question, str) or not question.strip():
+        if not isinstance(question, str) or not self._searcher.takes(question):
             return error(call, _BAD_QUESTION)
         if known := self._notebook.known(question):
             self._begin(question, "model")
@@ -77,7 +76,7 @@ class SearchTool:
             return error(call, NO_SEARCH_LEFT)
         try:
             return result(call, await self.search(question, "model"))
-        except (ValidationError, FieldErrors):
+        except FieldErrors:
             return error(call, _BAD_QUESTION)
 
     def _begin(self, question: str, asked_by: AskedBy) -> None:

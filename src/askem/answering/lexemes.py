@@ -11,9 +11,11 @@ from askem.answering.names import is_capitalised, is_identifier, name_key
 from askem.answering.numbers import MULTIPLIERS, number_key, times
 from askem.text.analysis import STOP_WORDS, tokens
 
+# "1,000"; "1.5" and "1.5mL"; else letters and digits joined by hyphens or apostrophes.
 _CHUNK = re.compile(
     r"(?<![\d.,])\d{1,3}(?:[,\u2009\u202f\u00a0]\d{3})+(?![\d,])(?:\.\d+)?"
-    r"|\d+[.\u00b7]\d+(?:[^\W\d_]{1,4}(?![\w-]))?|[^\W_]+(?:['\u2019\u2010\u2011-](?!\d+[.\u00b7]\d)[^\W_]+)*"
+    r"|\d+[.\u00b7]\d+(?:[^\W\d_]{1,4}(?![\w-]))?"
+    r"|[^\W_]+(?:['\u2019\u2010\u2011-](?!\d+[.\u00b7]\d)[^\W_]+)*"
 )
 _ISO_DATE = re.compile(r"(?:1[5-9]|20)\d\d-(?:0[1-9]|1[0-2])-\d\d", re.ASCII)
 _HYPHEN = re.compile(r"[\u2010\u2011-]")

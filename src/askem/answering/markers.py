@@ -12,7 +12,6 @@ _RANGE = re.compile(r"(\d+)(?:\s*[\u2013-]\s*(\d+))?", re.ASCII)
 _WIDEST_RANGE = 30
 # What is quoted or code is another's text: its brackets are references of the paper.
 _QUOTED = re.compile(r"\"[^\"]{1,600}\"|\u201c[^\u201d]{1,600}\u201d|`[^`]{1,200}`")
-_SPACE_BEFORE = re.compile(r"[ \t\u00a0\u202f]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ def without(text: str, markers: list[Marker]) -> str:
     """The text with its markers and the blanks before them cut out."""
     kept, last = "", 0
     for marker in markers:
-        kept += _SPACE_BEFORE.sub("", text[last : marker.start])
+        kept += text[last : marker.start].rstrip(" \t\u00a0\u202f")
         last = marker.end
     return (kept + text[last:]).strip()
 

@@ -6,7 +6,7 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 
 _DIGITS = re.compile(
-    r"(?P<value>\d+(?:[.\u00b7]\d+)?)(?P<ordinal>st|nd|rd|th|s)?(?P<unit>[^\W\d_]{1,6}|%)?",
+    r"(?P<value>\d{1,12}(?:[.\u00b7]\d{1,6})?)(?P<ordinal>st|nd|rd|th|s)?(?P<unit>[^\W\d_]{1,6}|%)?",
     re.ASCII,
 )
 _UNITS = frozenset(

@@ -18,6 +18,7 @@ MAX_LIST_CHARS = 800
 """Of an announcing sentence together with its list."""
 _LABEL_LAST = re.compile(r"(?:[;,:]|\band|\bor)\s(?:and\s)?\(?(?:\d{1,2}|[a-h])[.)]\s*$")
 """The label of an item that a full stop parted from it: "...; and 4."."""
+_STRAY_LABEL = re.compile(r"\s+\((?:ii|iii|iv|vi?|[2-9])\)\s*$")
 _CLAUSE = re.compile(r"(?<=[;,:])\s+|\s+(?=\((?:\d{1,2}|[a-h]|[ivx]{1,4})\)\s)")
 
 
@@ -38,10 +39,14 @@ def piece_of(sentence: Scored, idf: Mapping[str, float], *, first: bool) -> tupl
 
 
 def _item_end(sentence: Scored, start: int, end: int) -> int:
-    """The end, moved behind the item whose label would stand last."""
-    if not _LABEL_LAST.search(sentence.source.text, start, end):
-        return end
-    return next((stop for _, stop in sentence.spans if end < stop <= start + MAX_LIST_CHARS), end)
+    """The end, moved behind the last item where only its label stands there, or before a label
+    that belongs to what follows."""
+    text = sentence.source.text
+    if _LABEL_LAST.search(text, start, end):
+        within = (stop for _, stop in sentence.spans if end < stop <= start + MAX_LIST_CHARS)
+        return next(within, end)
+    stray = _STRAY_LABEL.search(text, start, end)
+    return stray.start() if stray else end
 
 
 def _list_end(sentence: Scored) -> int:

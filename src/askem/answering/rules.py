@@ -126,7 +126,8 @@ def _names(compared: Compared) -> Iterator[Finding]:
 def _moved(compared: Compared) -> Iterator[Finding]:
     for f in compared.found:
         lexeme = f.item.lexeme
-        if not (lexeme.number or lexeme.name) or not compared.window.has(f):
+        named = lexeme.number or lexeme.name
+        if not (named and f.item.weight and compared.window.has(f)):
             continue
         around = neighbours(compared.found, f.item.place)
         if len(around) > 1 and 2 * _company(around, f.places) < len(around):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -40,7 +41,8 @@ class Found:
     places: tuple[int, ...]
 
     def near(self, place: int, within: int) -> bool:
-        return any(abs(own - place) <= within for own in self.places)
+        at = bisect_left(self.places, place - within)
+        return at < len(self.places) and self.places[at] <= place + within
 
 
 def read_sentence(text: str, weight: Weight) -> Sentence:

@@ -12,6 +12,7 @@ _NAME = re.compile(
     rf"{_PART}(?:(?:\s(?:of(?:\sthe)?|de(?:\sla)?|van|von|der|du|di|&))?\s"
     rf"(?:{_PART}|\d+))*"
 )
+_PLAIN = re.compile(r"[^\W\d_a-z][^\W\dA-Z_]+")
 _NO_NAME = re.compile(
     r"\w+(?:ican|[eiy]an|[^s]ish|[aeln]ese)|dutch|french|greek"
     r"|january|february|march|april|may|june|july|august|\w+ember|october"
@@ -25,16 +26,24 @@ _NO_NAME = re.compile(
 def names(text: str) -> list[str]:
     """The names in a text, in order, without repeats.
 
-    A name has a capital or is one of a run of such words joined by "of", "de" and the like; a
-    word that every sentence may begin with ("The", "In") is no part of it.
+    A name has a capital or is one of a run of such words joined by "of", "de" and the like. A word
+    that every sentence may begin with ("The", "In") is no part of it, and neither is a plain word
+    that only begins a sentence, unless the text has it twice and never in lower case.
     """
     found: list[str] = []
     for start, end in sentence_spans(text):
         for match in _NAME.finditer(text, start, end):
             name = _without_openers(match[0]).rstrip(".'\u2019-")
-            if question_terms(name) and not _NO_NAME.fullmatch(name):
+            if not question_terms(name) or _NO_NAME.fullmatch(name):
+                continue
+            if match.start() > start or not _PLAIN.fullmatch(name) or _is_kept(name, text):
                 found.append(name)
     return list(dict.fromkeys(found))
+
+
+def _is_kept(word: str, text: str) -> bool:
+    as_written = re.findall(rf"\b{re.escape(word)}\b", text)
+    return len(as_written) > 1 and not re.search(rf"\b{re.escape(word.lower())}\b", text)
 
 
 def _without_openers(name: str) -> str:

@@ -16,6 +16,7 @@ from askem.answering.sentence_items import Found, Sentence, look_up, read_senten
 from askem.answering.weights import Weight, uniform
 from askem.answering.windows import Window, best_window, whole
 
+_MOST_WORDS = 250  # the time of a check grows with the square of it; no sentence has so many
 _ADDS = 0.1
 """Coverage that a further cited passage must bring to be counted as a source."""
 
@@ -54,7 +55,7 @@ def check(sentence: str, sources: Sequence[Source], weight: Weight = uniform) ->
     if not alone:
         return CheckedSentence(sentence, (), "not found", ("no passage is cited",))
     best = min(alone, key=lambda examined: examined.rank)
-    if best.findings and len(alone) > 1:
+    if best.findings and len(alone) > 1 and len(read.lexemes) <= _MOST_WORDS:
         best = min(best, _together(read, sources), key=lambda examined: examined.rank)
     citations = dict.fromkeys(best.citations)
     cited = {citation.passage_id for citation in citations}
@@ -72,6 +73,8 @@ def examine(sentence: Sentence, source: Source) -> Examined:
     for start, end, _, _ in passage.sentences:
         if end - start >= len(plain) and " ".join(source.text[start:end].split()) == plain:
             return Examined((_cite(source, start, end),), 1.0, ())
+    if len(sentence.lexemes) > _MOST_WORDS:
+        return Examined((), 0.0, (Finding("coverage", True, "it is too long to be checked"),))
     found = look_up(sentence.items, passage)
     window = best_window(found, passage)
     if window is None:

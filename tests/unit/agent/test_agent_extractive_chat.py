@@ -67,10 +67,3 @@ def test_it_gives_up_after_some_fruitless_searches() -> None:
     further = [observed(f"bread {n}", OTHER, 2) for n in range(PATIENCE)]
     assert reply(FIRST, *further[:-1]).tool_calls
     assert reply(FIRST, *further).tool_calls == []
-
-
-def test_a_title_run_into_the_text_is_left_out() -> None:
-    title = "Valves of our time Mira Teslin, Institute of Valves ABSTRACT "
-    message = reply(observed(QUESTION, title + INVENTOR, 1), searching=False)
-    assert "ABSTRACT" not in str(message.text)
-    assert "The Korvan valve was made by its inventor Mira Teslin. [1]" in str(message.text)

@@ -102,6 +102,7 @@ def test_mistakes_with_the_tool_are_told_to_the_model(open_door: Any) -> None:
     )
     answer = door.answer("SIDARTHE stages")
     assert not answer["refused"]
+    assert (len(answer["steps"]), answer["usage"]["searches"]) == (1, 1)
     for request in door.models.requests[1:]:
         assert "1 to 4,000 characters" in request.body["messages"][-1]["content"]
 

@@ -79,6 +79,11 @@ def test_a_month_or_a_nation_alone_is_no_name() -> None:
     assert names("In March the Swedish poet came to Lund.") == ["Lund"]
 
 
+def test_a_plain_word_that_only_begins_a_sentence_is_no_name() -> None:
+    assert names("Genetic traits differ. Bohol is an island.") == []
+    assert names("Bohol. Bohol is an island.") == ["Bohol"]
+
+
 @given(st.text(max_size=80), st.lists(st.text(max_size=150), max_size=4))
 def test_never_raises_and_is_the_same_every_time(question: str, texts: list[str]) -> None:
     searches = [seen(question, *texts)]

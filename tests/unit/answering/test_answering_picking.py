@@ -106,6 +106,11 @@ def test_a_label_does_not_stand_last() -> None:
     assert first("Which glazes are the most used glazes?", text).endswith("fired in wood.")
 
 
+def test_the_label_of_what_follows_is_left_out() -> None:
+    text = "Which glazes are shown: (i) ash glaze from straw (ii)"
+    assert first("Which glazes are shown?", text) == text.removesuffix(" (ii)")
+
+
 def test_a_sentence_that_refers_back_brings_the_one_before() -> None:
     text = "Zircon is a mineral of old crust. It survives erosion and melting for aeons."
     assert first("What survives erosion and melting?", text) == text

@@ -167,6 +167,11 @@ def test_both_passages_that_carry_a_sentence_are_cited():
     assert {citation.passage_id for citation in result.citations} == {"p1", "p2"}
 
 
+def test_what_is_longer_than_any_sentence_is_not_checked():
+    result = checked("Zinc shortened fever " * 200, ZINC, TRIAL)
+    assert (result.verdict, result.missing) == ("not found", ("it is too long to be checked",))
+
+
 def test_no_passage_and_no_words_are_not_found():
     assert check("A fell.", []).missing == ("no passage is cited",)
     assert checked("It is so.").verdict == "not found"
