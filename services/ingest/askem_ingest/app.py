@@ -15,6 +15,7 @@ from askem.http.compose import Host, Service, build_app
 from askem.http.executor import BoundedExecutor
 from askem.http.health import Probe
 from askem.http.keywatch import KeyringWatch
+from askem.http.slots import Slots
 from askem.ingestion import IngestPipeline
 from askem.ports import Encoder
 from askem.text.preprocessing import get_preprocessor
@@ -23,7 +24,7 @@ from askem_ingest.jobs import JobStore
 from askem_ingest.routes import router
 from askem_ingest.settings import IngestSettings
 from askem_ingest.spool import Spool
-from askem_ingest.state import NAME, Access, Components, Slots, State
+from askem_ingest.state import NAME, Access, Components, State
 from askem_ingest.upload import MAX_PAPER_BYTES, MAX_REQUEST_BYTES
 from askem_ingest.worker import Worker
 
@@ -46,7 +47,13 @@ def create_app(
     """
     keys = [settings.api_key.get_secret_value()] if settings.api_key else []
     services = [make_service(settings, components)]
-    return build_app(services, api_keys=keys, keyring=keyring, title="Askem ingest")
+    return build_app(
+        services,
+        api_keys=keys,
+        keyring=keyring,
+        rate_per_minute=settings.rate_per_minute,
+        title="Askem ingest",
+    )
 
 
 def service(host: Host) -> Service:
@@ -128,7 +135,7 @@ def _start(settings: IngestSettings, components: Components, spool: Spool | None
         deleter=BoundedExecutor(1, _QUEUE, timeout_s=_TIMEOUT_S, name="store"),
         # Any preprocessor will do: none is used.
         delete=pipeline(components.deleting, components.encoder, "papers-v1").delete,
-        uploads=Slots(settings.ingest_uploads),
+        uploads=Slots("uploads", settings.ingest_uploads),
     )
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
 from fastapi import Request
 
-from askem.errors import Overloaded
 from askem.http.executor import BoundedExecutor
+from askem.http.slots import Slots
 from askem.ports import Encoder, Ledger, PassageWriter
 from askem_ingest.jobs import JobStore
 from askem_ingest.settings import IngestSettings
@@ -37,24 +36,6 @@ class Components:
     """The worker's."""
     deleting: Access
     """Of another connection: papers are deleted while a job runs."""
-
-
-@dataclass(slots=True)
-class Slots:
-    """Places for uploads. For one event loop."""
-
-    free: int
-
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        """Raises Overloaded where no place is free."""
-        if not self.free:
-            raise Overloaded("uploads", "all places are taken", retry_after_s=5.0)
-        self.free -= 1
-        try:
-            yield
-        finally:
-            self.free += 1
 
 
 @dataclass(frozen=True, slots=True)

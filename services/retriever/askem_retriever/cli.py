@@ -14,13 +14,13 @@ from typing import get_args
 import click
 from pydantic import SecretStr, ValidationError
 
-from askem.errors import AskemError, ConfigurationError
+from askem.errors import AskemError
 from askem.http import server, wire
-from askem.http.client import AskemClient, ClientError, Unauthorized, Unavailable
+from askem.http.calling import base_url, key_for, what_to_do
+from askem.http.client import AskemClient, ClientError
 from askem.http.compose import Host, build_app, installed_services
 from askem.http.fields import FieldErrors, parse_json
-from askem.http.keyfile import LocalKey, key_path, local_key, read_key
-from askem.http.keyformat import looks_mistyped
+from askem.http.keyfile import LocalKey, local_key
 from askem.http.keyring import Keyring
 from askem.http.keywatch import KeyringWatch
 from askem.models import DOC_TYPES, RANKINGS
@@ -62,10 +62,15 @@ def serve(
         keyring = KeyringWatch(Keyring(data_dir))
         key = local_key(data_dir, _secret(settings.api_key), keyring)
         listener = server.listen(host, settings.port if port is None else port)
-        url = _url(host, listener.getsockname()[1])
+        url = base_url(host, listener.getsockname()[1])
         home = Host(data_dir=data_dir, base_url=url, api_key=key.value)
         chosen = installed_services(home, _names(services, settings))
-        app = build_app(chosen, api_keys=[key.value], keyring=keyring)
+        app = build_app(
+            chosen,
+            api_keys=[key.value],
+            keyring=keyring,
+            rate_per_minute=settings.rate_per_minute,
+        )
         # A terminal has one reader, and a new key has to be seen once; logs are read by many.
         reveal = not key.internal and (show_key or key.created or sys.stdout.isatty())
         server.serve_until_stopped(app, listener, started=lambda: _greet(url, key, reveal))
@@ -81,12 +86,6 @@ def _names(given: str | None, settings: RetrieverSettings) -> list[str]:
 
 def _secret(value: SecretStr | None) -> str | None:
     return value.get_secret_value() if value else None
-
-
-def _url(host: str, port: int) -> str:
-    # Nobody can call "any address"; the same machine can call itself.
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - not bound here
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _greet(url: str, key: LocalKey, reveal: bool) -> None:
@@ -127,7 +126,7 @@ def search(
 ) -> None:
     """Find the passages that answer QUESTION."""
     settings = _settings()
-    url = url or _url(settings.host, settings.port)
+    url = url or base_url(settings.host, settings.port)
     given = {
         "question": question,
         "top_k": top_k,
@@ -138,32 +137,15 @@ def search(
     }
     try:
         request = parse_json(wire.SearchRequest, json.dumps(given).encode())
-        key = api_key or read_key(key_path(data_dir or settings.data_dir))
-        if looks_mistyped(key):
-            raise ConfigurationError("the API key is mistyped: its checksum does not fit")
+        key = key_for(api_key, data_dir or settings.data_dir)
         with AskemClient(url, key) as client:
             answer = client.search(request)
     except (AskemError, ClientError, FieldErrors) as error:
-        raise click.ClickException(_what_to_do(error, url)) from None
+        raise click.ClickException(what_to_do(error, url)) from None
     if as_json:
         click.echo(answer.model_dump_json(indent=2))
     else:
         _print_hits(answer)
-
-
-def _what_to_do(error: Exception, url: str) -> str:
-    match error:
-        case Unauthorized():
-            return f"{url} refuses the API key: give the right one with --api-key or ASKEM_API_KEY"
-        case Unavailable():
-            return f"{url} does not answer ({error}): is `askem serve` running there?"
-        case ClientError():
-            return f"{url}: {error}"
-        case FieldErrors():
-            return "; ".join(
-                f"{field.replace('_', '-')}: {message}" for field, message in error.errors
-            )
-    return f"{error} (or give it with --api-key or ASKEM_API_KEY)"
 
 
 def _print_hits(answer: wire.SearchResponse) -> None:

@@ -71,7 +71,20 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """The answer for `status`; `errors` are (field, message)."""
-    body = Problem(
+    return answer(described(scope, status, detail, errors=errors), headers)
+
+
+def described(
+    scope: Mapping[str, Any],
+    status: int,
+    detail: str | None = None,
+    *,
+    errors: Sequence[tuple[str, str]] | None = None,
+    kind: str = "about:blank",
+) -> Problem:
+    """The problem itself; `kind` is its type, a URI."""
+    return Problem(
+        type=kind,
         title=title(status),
         status=status,
         detail=detail,
@@ -80,8 +93,12 @@ def problem(
         if errors is None
         else tuple(FieldProblem(field=field, message=message) for field, message in errors),
     )
+
+
+def answer(body: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """The problem as a response."""
     content = body.model_dump_json(exclude_none=True).encode()
-    return Response(content, status, dict(headers or {}), MEDIA_TYPE)
+    return Response(content, body.status, dict(headers or {}), MEDIA_TYPE)
 
 
 def unprocessable(scope: Mapping[str, Any], errors: Sequence[tuple[str, str]]) -> Response:

@@ -55,10 +55,12 @@ def start(folder: Path, *options: str, service: str = SERVICE) -> subprocess.Pop
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: askem-retriever\nVersion: 0\n")
     (info / "entry_points.txt").write_text("[askem.services]\nretriever = fake_service:service\n")
-    # Hides the other service: this test is about one.
-    other = folder / "askem_ingest-0.dist-info"
-    other.mkdir(exist_ok=True)
-    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: askem-ingest\nVersion: 0\n")
+    # Hides the other services: this test is about one.
+    for name in ("ingest", "agent"):
+        other = folder / f"askem_{name}-0.dist-info"
+        other.mkdir(exist_ok=True)
+        metadata = f"Metadata-Version: 2.1\nName: askem-{name}\nVersion: 0\n"
+        (other / "METADATA").write_text(metadata)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ASKEM_")}
     environment["PYTHONPATH"] = os.pathsep.join([str(folder), *sys.path])
     return subprocess.Popen(

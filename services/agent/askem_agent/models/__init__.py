@@ -6,6 +6,10 @@
 Whatever goes wrong is one of `errors`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from askem_agent.models.config import ModelConfig, ModelConnection, cost
 from askem_agent.models.errors import (
     ModelError,
@@ -15,9 +19,11 @@ from askem_agent.models.errors import (
     ModelRejected,
     ModelUnavailable,
 )
-from askem_agent.models.opening import open_model
-from askem_agent.models.stepping import SteppingModel, was_cut
 from askem_agent.models.tracing import untraced
+
+if TYPE_CHECKING:
+    from askem_agent.models.opening import open_model
+    from askem_agent.models.stepping import SteppingModel, was_cut
 
 __all__ = [
     "ModelConfig",
@@ -34,3 +40,13 @@ __all__ = [
     "untraced",
     "was_cut",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What brings OpenAI's client with it, two seconds of work, is loaded when it is asked for:
+    a service without a configured model never does."""
+    if name not in __all__:
+        raise AttributeError(name)
+    from askem_agent.models import opening, stepping
+
+    return getattr(opening if name == "open_model" else stepping, name)

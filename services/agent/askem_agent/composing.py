@@ -1,0 +1,109 @@
+"""What a model wrote becomes an answer: every sentence checked, every marker one of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from askem.answering.answer_text import AnswerSentence, split_answer
+from askem.answering.models import CheckedSentence
+from askem.answering.support import check
+from askem.answering.weights import idf_over
+from askem.text.decoding import clean
+from askem_agent.notebook import Notebook
+
+NO_MARKER = "no passage is named"
+UNKNOWN_MARKER = "the passage it names was not seen"
+MARK = "(not found in its source)"
+_BRACKETED = re.compile(r"\[(\d[\d,;\s\u2013-]*)\]")
+# As some models write them whatever they are told.
+_FOREIGN_MARKER = re.compile(r"\s?\u3010[^\u3010\u3011\n]{0,80}\u3011")
+_STOP = re.compile(r"[.!?]$")
+_LABEL = re.compile(r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An answer ready to leave."""
+
+    sentences: tuple[CheckedSentence, ...]
+    pieces: tuple[str, ...]
+    """Parallel to `sentences`, with markers and white space: joined, they are the answer."""
+    used: tuple[str, ...]
+    """Passage ids in order of first citation; marker [n] names the n-th."""
+    dropped: int
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    @property
+    def supported(self) -> bool:
+        return any(sentence.verdict != "not found" for sentence in self.sentences)
+
+
+def compose(
+    written: str, notebook: Notebook, *, unsupported: Literal["drop", "mark"] = "drop"
+) -> Composed:
+    """Checks each sentence of `written` against the passages whose numbers it names.
+
+    Headings, code and sentences without a marker of this run are not found in any source.
+    """
+    text = _FOREIGN_MARKER.sub("", clean(written).text)
+    weight = idf_over(notebook.texts())
+    kept: list[tuple[AnswerSentence, CheckedSentence]] = []
+    dropped = 0
+    for unit in split_answer(text):
+        if unit.kind == "empty":
+            continue
+        sources = [s for s in map(notebook.source, unit.markers) if s is not None]
+        if unit.needs_citation and sources:
+            checked = check(_plain(unit.text), sources, weight)
+        else:
+            missing = UNKNOWN_MARKER if unit.markers else NO_MARKER
+            checked = CheckedSentence(_plain(unit.text), (), "not found", (missing,))
+        if checked.verdict == "not found" and (unsupported == "drop" or not unit.needs_citation):
+            # A heading without a source is no sentence, and not worth a mark.
+            dropped += unit.needs_citation
+            continue
+        kept.append((unit, checked))
+    return _laid_out(text, kept, dropped)
+
+
+def _laid_out(
+    text: str, kept: Sequence[tuple[AnswerSentence, CheckedSentence]], dropped: int
+) -> Composed:
+    used: dict[str, int] = {}
+    pieces: list[str] = []
+    end = 0
+    for unit, checked in kept:
+        numbers = [used.setdefault(c.passage_id, len(used) + 1) for c in checked.citations]
+        markers = "".join(f"[{number}]" for number in sorted(set(numbers)))
+        between = text[end : unit.start] if pieces else ""
+        space = "" if not pieces else "\n" if "\n" in between or _label(text, unit) else " "
+        mark = f" {MARK}" if checked.verdict == "not found" else ""
+        pieces.append(f"{space}{_label(text, unit)}{_with_markers(checked.text, markers)}{mark}")
+        end = unit.end
+    return Composed(tuple(c for _, c in kept), tuple(pieces), tuple(used), dropped)
+
+
+def _plain(sentence: str) -> str:
+    """Numbers in brackets that a quotation holds are works in a paper's list: in an answer they
+    would pass for markers."""
+    return _BRACKETED.sub(r"(\1)", sentence)
+
+
+def _with_markers(sentence: str, markers: str) -> str:
+    """The markers before the stop, where it has one."""
+    stop = _STOP.search(sentence)
+    if not markers:
+        return sentence
+    return f"{sentence[: stop.start()]} {markers}{stop[0]}" if stop else f"{sentence} {markers}"
+
+
+def _label(text: str, unit: AnswerSentence) -> str:
+    """The bullet or number of a list's item; "" for other units."""
+    found = _LABEL.match(text[unit.start : unit.end])
+    return found[0].lstrip() if found else ""

@@ -1,0 +1,116 @@
+"""The ReAct loop: a model, one tool, and limits that hold before each step is taken."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from importlib.resources import files
+
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+)
+from langchain_core.runnables import Runnable
+
+from askem_agent import tool
+from askem_agent.budget import Budget
+from askem_agent.notebook import Observation
+from askem_agent.tool import SearchTool
+from askem_agent.wire import Limit
+
+_WRITE_NOW = "You cannot search any more. Write the answer now, from the passages above alone."
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What came of the loop."""
+
+    text: str | None
+    """None: not even a last call could be made."""
+    stopped: Limit | None
+
+
+class Conversation:
+    """One question, one model; for one task."""
+
+    def __init__(self, model: BaseChatModel, search: SearchTool, budget: Budget) -> None:
+        self._model, self._search, self._budget = model, search, budget
+        self.messages: list[BaseMessage] = []
+        self.model_ms = 0.0
+
+    def begin(self, question: str, first: Observation) -> None:
+        """The model finds the first search, with the question itself, done."""
+        call = ToolCall(name=tool.NAME, args={"question": question}, id="call_0", type="tool_call")
+        self.messages = [
+            SystemMessage(system_prompt()),
+            HumanMessage(question),
+            AIMessage("", tool_calls=[call]),
+            tool.result(call, first),
+        ]
+
+    async def talk(self) -> Draft:
+        """Lets the model search until it writes, or until a limit; then it has one call without
+        the tool. Raises errors of the model and of the retriever."""
+        stopped: Limit | None
+        talker = self._model.bind_tools([tool.SCHEMA])
+        while not (stopped := self._budget.limit_reached(self.messages, last=False)):
+            try:
+                async with asyncio.timeout_at(self._budget.talking_until) as deadline:
+                    reply = await self._ask(talker)
+                    self.messages.append(reply)
+                    if not reply.tool_calls:
+                        return Draft(str(reply.text), None)
+                    for call in reply.tool_calls:
+                        self.messages.append(await self._search.answer(call))
+            except TimeoutError:
+                if not deadline.expired():
+                    raise
+                stopped = "time"
+                break
+            if self._search.refused_search:
+                stopped = "searches"
+                break
+        return Draft(await self._last_words(), stopped)
+
+    async def _last_words(self) -> str | None:
+        self._answer_open_calls()
+        messages = [*self.messages, HumanMessage(_WRITE_NOW)]
+        if self._budget.limit_reached(messages, last=True):
+            return None
+        self.messages = messages
+        try:
+            async with asyncio.timeout_at(self._budget.deadline) as deadline:
+                return str((await self._ask(self._model)).text)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            return None
+
+    async def _ask(self, model: Runnable[LanguageModelInput, AIMessage]) -> AIMessage:
+        self._budget.model_calls += 1
+        start = time.perf_counter()
+        try:
+            reply = await model.ainvoke(self.messages)
+        finally:
+            self.model_ms += (time.perf_counter() - start) * 1e3
+        self._budget.count(self.messages, reply)
+        return reply
+
+    def _answer_open_calls(self) -> None:
+        """Servers refuse a call without its result; the clock may have cut some off."""
+        done = {m.tool_call_id for m in self.messages if isinstance(m, ToolMessage)}
+        calls = [c for m in self.messages if isinstance(m, AIMessage) for c in m.tool_calls]
+        self.messages += [
+            tool.error(call, tool.NO_SEARCH_LEFT) for call in calls if call["id"] not in done
+        ]
+
+
+def system_prompt() -> str:
+    """The instructions, from the package's `prompts/system.txt`."""
+    return (files("askem_agent") / "prompts" / "system.txt").read_text("utf-8")

@@ -1,0 +1,137 @@
+"""From a question to an answer that was checked, or to a refusal."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from langchain_core.language_models import BaseChatModel
+
+from askem.answering.models import Confidence
+from askem.answering.refusal import Thresholds, reason_to_refuse
+from askem.errors import BackendUnavailable
+from askem.http.client import AsyncAskemClient
+from askem.http.fields import FieldErrors
+from askem_agent.budget import Budget, Limits, Rates
+from askem_agent.composing import Composed, compose
+from askem_agent.events import Emit, ignore
+from askem_agent.extractive_chat import ExtractiveChat
+from askem_agent.loop import Conversation
+from askem_agent.models import untraced
+from askem_agent.notebook import Notebook, Observation
+from askem_agent.reporting import Report
+from askem_agent.searching import Searcher
+from askem_agent.settings import EXTRACTIVE
+from askem_agent.tool import SearchTool
+from askem_agent.wire import ReactRequest, ReactResponse
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """A model that callers may choose."""
+
+    chat: BaseChatModel
+    rates: Rates | None
+    """None for a model that uses nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What holds for every run."""
+
+    limits: Limits
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    unsupported: Literal["drop", "mark"] = "drop"
+
+
+class Agent:
+    """Answers questions, many at a time."""
+
+    def __init__(
+        self,
+        *,
+        models: Mapping[str, ChatModel],
+        default_model: str,
+        retrievers: Mapping[str, AsyncAskemClient],
+        policy: Policy,
+    ) -> None:
+        """`models` by name, `extractive` among them; `retrievers` by endpoint, the default one
+        first."""
+        self._models, self._default = models, default_model
+        self._retrievers, self._policy = retrievers, policy
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._models))
+
+    def check(self, request: ReactRequest) -> None:
+        """Raises FieldErrors for a model or an endpoint that is not configured."""
+        self._model(request)
+        self._retriever(request)
+
+    async def answer(self, request: ReactRequest, emit: Emit = ignore) -> ReactResponse:
+        """Raises FieldErrors, BackendUnavailable for the retriever, ModelError."""
+        name, model = self._model(request)
+        retriever = self._retriever(request)
+        budget = Budget(self._policy.limits, model.rates)
+        notebook = Notebook()
+        search = SearchTool(Searcher(retriever, request), budget, notebook, emit)
+        report = Report(request.question, name, notebook, search, budget, emit)
+        first = await _first_search(search, request.question, budget)
+        reason = reason_to_refuse(first.seen, self._policy.thresholds)
+        if reason:
+            return report.refused(reason)
+        conversation = Conversation(model.chat, search, budget)
+        conversation.begin(request.question, first)
+        # LangChain would send what is said to LangSmith, were the environment to ask for it.
+        with untraced():
+            draft = await conversation.talk()
+            text = draft.text
+            if text is None:
+                report.model = EXTRACTIVE
+                text = await _picked(conversation)
+        report.model_ms, report.stopped = conversation.model_ms, draft.stopped
+        start = time.perf_counter()
+        composed, sure = await asyncio.to_thread(self._check, text, notebook, report)
+        report.check_ms = (time.perf_counter() - start) * 1e3
+        if not composed.supported:
+            return report.refused("no support", dropped=composed.dropped)
+        return report.answered(composed, sure)
+
+    def _check(self, text: str, notebook: Notebook, report: Report) -> tuple[Composed, Confidence]:
+        """Blocks: for a thread."""
+        composed = compose(text, notebook, unsupported=self._policy.unsupported)
+        return composed, report.confidence()
+
+    def _model(self, request: ReactRequest) -> tuple[str, ChatModel]:
+        field = "model_name" if request.model_name else "openai_model_name"
+        name = request.model_name or request.openai_model_name or self._default
+        if name not in self._models:
+            raise FieldErrors([(field, f"must be one of {', '.join(self.model_names)}")])
+        return name, self._models[name]
+
+    def _retriever(self, request: ReactRequest) -> AsyncAskemClient:
+        endpoint = request.retriever_endpoint
+        if endpoint is None:
+            return next(iter(self._retrievers.values()))
+        if endpoint not in self._retrievers:
+            raise FieldErrors([("retriever_endpoint", "is none of the configured endpoints")])
+        return self._retrievers[endpoint]
+
+
+async def _first_search(search: SearchTool, question: str, budget: Budget) -> Observation:
+    try:
+        async with asyncio.timeout_at(budget.deadline) as deadline:
+            return await search.search(question, "question")
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        raise BackendUnavailable("retriever", "no answer before the run's time was up") from None
+
+
+async def _picked(conversation: Conversation) -> str:
+    """An answer without the model: sentences of the passages it was shown."""
+    return str((await ExtractiveChat().ainvoke(conversation.messages)).text)

@@ -1,0 +1,69 @@
+"""When the extractive model searches again, and what it takes from it."""
+
+from __future__ import annotations
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from askem.answering.models import Seen, Source
+from askem_agent.extractive_chat import PATIENCE, ExtractiveChat
+from askem_agent.notebook import Observation
+from askem_agent.tool import SCHEMA
+
+QUESTION = "In which country was the inventor of the Korvan valve born?"
+IDF = {"countri": 2.0, "inventor": 2.0, "korvan": 4.0, "valv": 3.0, "born": 2.0}
+INVENTOR = "The Korvan valve was made by its inventor Mira Teslin. Mira Teslin sold it in 1931."
+BORN = "Mira Teslin was born in Latvia, a country by the sea."
+OTHER = "Bread was baked by Mira Teslin on Sundays, with much butter."
+
+
+def source(name: str, text: str, score: float) -> Source:
+    return Source(name, name, text, score, 0.4)
+
+
+def observed(query: str, text: str, number: int, *, score: float = 1.3) -> Observation:
+    seen = Seen(query, (source(f"p{number}", text, score),), "proximity", IDF)
+    return Observation(query, seen, (number,), frozenset({number}))
+
+
+def reply(*observations: Observation, searching: bool = True) -> AIMessage:
+    results = [ToolMessage("", tool_call_id="1", artifact=found) for found in observations]
+    messages: list[BaseMessage] = [HumanMessage(QUESTION), *results]
+    model = ExtractiveChat()
+    answer = (model.bind_tools([SCHEMA]) if searching else model).invoke(messages)
+    assert isinstance(answer, AIMessage)
+    return answer
+
+
+FIRST = observed(QUESTION, INVENTOR, 1)
+
+
+def test_it_searches_for_what_the_first_search_found_in_the_things_place() -> None:
+    (call,) = reply(FIRST).tool_calls
+    assert "Mira Teslin" in call["args"]["question"]
+    assert "born" in call["args"]["question"]
+
+
+def test_a_sentence_that_stands_out_is_enough() -> None:
+    assert reply(observed(QUESTION, INVENTOR, 1, score=2.0)).tool_calls == []
+
+
+def test_without_the_tool_it_answers() -> None:
+    message = reply(FIRST, searching=False)
+    assert message.tool_calls == []
+    assert "[1]" in str(message.text)
+
+
+def test_what_the_second_search_adds_is_in_the_answer() -> None:
+    second = observed("Mira Teslin country born", BORN, 2)
+    assert f"{BORN} [2]" in str(reply(FIRST, second, searching=False).text)
+
+
+def test_what_has_nothing_of_the_question_is_not() -> None:
+    second = observed("Mira Teslin country born", OTHER, 2)
+    assert "[2]" not in str(reply(FIRST, second, searching=False).text)
+
+
+def test_it_gives_up_after_some_fruitless_searches() -> None:
+    further = [observed(f"bread {n}", OTHER, 2) for n in range(PATIENCE)]
+    assert reply(FIRST, *further[:-1]).tool_calls
+    assert reply(FIRST, *further).tool_calls == []
