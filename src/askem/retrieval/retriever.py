@@ -13,7 +13,7 @@ import numpy as np
 from askem.errors import BackendUnavailable
 from askem.models import DenseHits, Hit, Question, Screened, SearchResult, Vector
 from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
-from askem.retrieval.ranking import rank
+from askem.retrieval.ranking import DEFAULT_WEIGHTS, Weights, rank
 from askem.retrieval.steering import move_away_from, move_to
 from askem.text.analysis import question_terms
 
@@ -29,6 +29,7 @@ class Retriever:
         dense: DenseIndex,
         reader: PassageReader,
         executor: Executor | None = None,
+        weights: Weights = DEFAULT_WEIGHTS,
     ) -> None:
         """`executor`, where given, encodes the question while the sparse leg screens; it must
         not be the one that runs this object's methods."""
@@ -37,6 +38,7 @@ class Retriever:
         self._dense = dense
         self._reader = reader
         self._executor = executor
+        self._weights = weights
 
     def vector(self, question: Question) -> SearchResult:
         """Dense search: the passages nearest to the (steered) question; score = 1 - distance."""
@@ -127,7 +129,7 @@ class Retriever:
         """Screened passages that the dense leg knows too, best first; ties by distance, then id."""
         row_of = {passage_id: row for row, passage_id in enumerate(screened.passage_ids)}
         rows = np.array([row_of[passage_id] for passage_id in found.passage_ids], dtype=np.intp)
-        scores = rank(question.ranking, screened, rows, found.distances)
+        scores = rank(question.ranking, screened, rows, found.distances, self._weights)
         places = [
             _Place(
                 passage_id=found.passage_ids[i],
