@@ -51,7 +51,7 @@ def run(suites: tuple[Path, ...], results: Path, cache: Path, only: tuple[str, .
         unknown = set(only) - {config.name for config in suite.runs}
         if unknown:
             raise click.UsageError(f"{suite.name} has no run {', '.join(sorted(unknown))}")
-        run_suite(suite, base, results, cache, only=only, progress=_progress, say=click.echo)
+        run_suite(path, suite, base, results, cache, only=only, progress=_progress, say=click.echo)
 
 
 @evaluate.command()
@@ -94,6 +94,40 @@ def tables(suites: tuple[Path, ...], results: Path, out: Path, check: bool) -> N
         click.echo(f"askem: {fault}", err=True)
     if faults:
         sys.exit(1)
+
+
+_RUN_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+
+
+@evaluate.command()
+@click.argument("first", type=_RUN_FOLDER)
+@click.argument("second", type=_RUN_FOLDER)
+@click.option("--show", default=10, show_default=True, help="How many wins and losses to print.")
+def compare(first: Path, second: Path, show: int) -> None:
+    """Is the run in SECOND better than that in FIRST, where, and is it more than chance?
+
+    Both are folders of runs below the cache (runs/SUITE/NAME).
+    """
+    from askem.evaluation.comparison import compare_runs
+    from askem.evaluation.runfolder import read_run
+
+    for line in compare_runs(read_run(first), read_run(second), show=show):
+        click.echo(line)
+
+
+@evaluate.command()
+@click.argument("run_folder", metavar="RUN", type=_RUN_FOLDER)
+@_CACHE
+def replay(run_folder: Path, cache: Path) -> None:
+    """Ask the questions of RUN again, and show where other passages come back now."""
+    from askem.evaluation import suites
+    from askem.evaluation.comparison import changed_since
+    from askem.evaluation.runfolder import read_run
+
+    earlier = read_run(run_folder)
+    done, _ = suites.replay(earlier.suite, earlier.config, cache, progress=_progress)
+    for line in changed_since(earlier, done):
+        click.echo(line)
 
 
 def _progress(label: str) -> Callable[[str], None]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 from askem.errors import ConfigurationError
 from askem.evaluation.config import RunConfig, Suite, read_suite
-from askem.evaluation.gold import resolve
+from askem.evaluation.gold import GoldIds, resolve
 from askem.evaluation.indexing import Index, open_index
 from askem.evaluation.results import labels_of, manifest_of, write_labels, write_result
+from askem.evaluation.runfolder import write_run
 from askem.evaluation.running import Run, run
 from askem.evaluation.sets import EvalSet, read_beir, read_golden
 from askem.evaluation.systems import make_search
@@ -41,6 +41,7 @@ def read_questions(suite: Suite, base: Path) -> EvalSet:
 
 
 def run_suite(
+    path: Path,
     suite: Suite,
     base: Path,
     results: Path,
@@ -60,15 +61,33 @@ def run_suite(
             continue
         line = progress(f"{suite.name}/{config.name}")
         with open_index(suite.corpus, base, config, cache, line) as index:
-            done = _run(config, labelled, index, line)
+            gold = resolve(labelled, index.store.reader)
+            done = _run(config, labelled, gold, index, line)
             write_result(results / suite.name, done, manifest_of(index, labels))
-        _write_run(cache / "runs" / suite.name / config.name, done, labelled)
+        write_run(cache / "runs" / suite.name / config.name, path, done, labelled, gold)
         line("")
         say(f"{suite.name}/{config.name}: " + _summary(done))
 
 
-def _run(config: RunConfig, labelled: EvalSet, index: Index, line: Say) -> Run:
-    gold = resolve(labelled, index.store.reader)
+def replay(
+    path: Path, config: RunConfig, cache: Path, *, progress: Callable[[str], Callable[[str], None]]
+) -> tuple[Run, EvalSet]:
+    """Runs one configuration of a suite again, and writes nothing but indexes.
+
+    Raises ConfigurationError where the suite's data is not here.
+    """
+    suite, base = place(path)
+    if base is None:
+        raise ConfigurationError(f"{suite.needs}: is not set, and {path} needs it")
+    labelled = read_questions(suite, base)
+    line = progress(f"{suite.name}/{config.name}")
+    with open_index(suite.corpus, base, config, cache, line) as index:
+        done = _run(config, labelled, resolve(labelled, index.store.reader), index, line)
+    line("")
+    return done, labelled
+
+
+def _run(config: RunConfig, labelled: EvalSet, gold: GoldIds, index: Index, line: Say) -> Run:
     return run(
         config,
         labelled,
@@ -85,34 +104,3 @@ def _summary(done: Run) -> str:
         ", ".join(f"{m} {value:.4f}" for m, value in means.items())
         + f"; p50 {spent[len(spent) // 2]:.1f} ms"
     )
-
-
-def _write_run(folder: Path, done: Run, labelled: EvalSet) -> None:
-    """The run in TREC's format, what came back by question, and the times, apart."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "run.trec").open("w", encoding="utf-8") as file:
-        for record in done.records:
-            for rank, (name, score) in enumerate(
-                zip(record.ids, record.scores, strict=True), start=1
-            ):
-                file.write(
-                    f"{record.question_id} Q0 {name} {rank} {score:.6f} {done.config.name}\n"
-                )
-    texts = {q.id: q.question for q in labelled.questions}
-    with (folder / "questions.jsonl").open("w", encoding="utf-8") as file:
-        for record in done.records:
-            values = {
-                m: of[record.question_id]
-                for m, of in done.measures.items()
-                if record.question_id in of
-            }
-            line = {
-                "id": record.question_id,
-                "question": texts[record.question_id],
-                "score_scale": record.score_scale,
-                "measures": values,
-                "hits": list(zip(record.ids, record.scores, strict=True))[:10],
-            }
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    times = {q: round(ms, 3) for q, ms in done.milliseconds.items()}
-    (folder / "timings.json").write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")

@@ -167,3 +167,38 @@ def test_a_suite_whose_data_is_not_here_is_skipped_with_a_word(
     assert skipped.exit_code == 0
     assert "small: skipped, NO_SUCH_DATA is not set" in skipped.output
     assert not (folder / "results").exists()
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(evaluate, list(arguments))
+
+
+def test_two_runs_are_compared_question_by_question(folder: Path) -> None:
+    change(folder / "suite.yaml", "[sparse], encoder", "[dense], encoder")
+    run(folder)
+    runs = folder / "cache/runs/small"
+    change(runs / "bm25/questions.jsonl", '"nDCG@10": 1.0', '"nDCG@10": 0.5')
+    compared = call("compare", str(runs / "default"), str(runs / "bm25"))
+    assert compared.exit_code == 0
+    assert "bm25 - default, 2 questions:" in compared.output
+    assert "nDCG@10    -0.5000" in compared.output
+    assert "-0.500  q1: How much do surgical masks filter?" in compared.output
+
+
+def test_runs_of_other_questions_are_not_compared(folder: Path) -> None:
+    run(folder)
+    runs = folder / "cache/runs/small"
+    change(runs / "bm25/questions.jsonl", '"id": "q1"', '"id": "q9"')
+    compared = call("compare", str(runs / "default"), str(runs / "bm25"))
+    assert "not of the same labelled questions" in str(compared.exception)
+
+
+def test_a_replay_shows_what_changed_since(folder: Path) -> None:
+    run(folder)
+    earlier = str(folder / "cache/runs/small/default")
+    cache = ["--cache", str(folder / "cache")]
+    assert "0 of 3 questions have other hits" in call("replay", earlier, *cache).output
+    change(folder / "papers/masks.txt", "Surgical masks", "Surgical masks, in classrooms,")
+    replayed = call("replay", earlier, *cache).output
+    assert "q2: What lowered carbon dioxide in classrooms?" in replayed
+    assert "1 of 3 questions have other hits" in replayed
