@@ -130,6 +130,28 @@ def replay(run_folder: Path, cache: Path) -> None:
         click.echo(line)
 
 
+@evaluate.command()
+@click.argument("run_folder", metavar="RUN", type=_RUN_FOLDER)
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="Largest share of answerable questions that may be refused.",
+)
+@click.option("--write", type=click.Path(path_type=Path), help="Put the setting into this .env.")
+def calibrate(run_folder: Path, budget: float, write: Path | None) -> None:
+    """Choose the threshold of refusal from RUN, whose questions are answerable or not.
+
+    It is chosen on one half of the questions; what is reported was measured on the other.
+    """
+    from askem.evaluation import calibrating
+    from askem.evaluation.runfolder import read_run
+
+    for line in calibrating.calibrate_run(read_run(run_folder), budget, write):
+        click.echo(line)
+
+
 def _progress(label: str) -> Callable[[str], None]:
     """Rewrites one line on a terminal; says nothing into a pipe."""
     if not sys.stderr.isatty():

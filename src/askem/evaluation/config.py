@@ -37,6 +37,14 @@ class CorpusPart(_Strict):
         return self
 
 
+class Unanswerable(_Strict):
+    """A file like `queries.jsonl`, of questions that the corpus does not answer."""
+
+    file: Path
+    where: dict[str, str] = {}
+    """Fields and the values they must have; other records are left out."""
+
+
 class Questions(_Strict):
     """A golden set in YAML, or a BEIR folder with queries and qrels."""
 
@@ -45,6 +53,7 @@ class Questions(_Strict):
     unit: Literal["passage", "paper"] = "passage"
     cluster: str = "paper_id"
     """Field of `queries.jsonl` whose equal values are drawn together."""
+    unanswerable: tuple[Unanswerable, ...] = ()
 
     @model_validator(mode="after")
     def _one_place(self) -> Questions:

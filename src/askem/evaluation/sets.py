@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from askem.errors import InvalidInput
+from askem.evaluation.config import Unanswerable
 from askem.models import DocType
 
 Unit = Literal["passage", "paper"]
@@ -114,6 +116,25 @@ def read_beir(folder: Path, *, unit: Unit, cluster: str = "paper_id") -> EvalSet
             str(folder), f"qrels name queries that are not there: {_some(list(grades))}"
         )
     return _checked(folder, EvalSet(folder.name, tuple(questions), unit))
+
+
+def with_unanswerable(labelled: EvalSet, base: Path, more: Sequence[Unanswerable]) -> EvalSet:
+    """The set and the questions of further files, which the corpus does not answer; their ids get
+    their file's name in front. Raises InvalidInput."""
+    questions = [q for source in more for q in _unanswerable(base / source.file, source.where)]
+    return _checked(base, replace(labelled, questions=(*labelled.questions, *questions)))
+
+
+def _unanswerable(path: Path, where: Mapping[str, str]) -> Iterator[LabelledQuestion]:
+    with _opened(path) as file:
+        for record in map(json.loads, file):
+            if all(str(record.get(field)) == value for field, value in where.items()):
+                yield LabelledQuestion(
+                    id=f"{path.parent.name}.{path.stem}.{record['_id']}",
+                    question=record["text"],
+                    unanswerable=True,
+                    kind=str(record.get("kind", path.stem)),
+                )
 
 
 def _from_beir(

@@ -13,7 +13,7 @@ from askem.evaluation.indexing import Index, open_index
 from askem.evaluation.results import labels_of, manifest_of, write_labels, write_result
 from askem.evaluation.runfolder import write_run
 from askem.evaluation.running import Run, run
-from askem.evaluation.sets import EvalSet, read_beir, read_golden
+from askem.evaluation.sets import EvalSet, read_beir, read_golden, with_unanswerable
 from askem.evaluation.systems import make_search
 
 Say = Callable[[str], None]
@@ -35,9 +35,12 @@ def place(path: Path) -> tuple[Suite, Path | None]:
 def read_questions(suite: Suite, base: Path) -> EvalSet:
     questions = suite.questions
     if questions.golden is not None:
-        return read_golden(base / questions.golden)
-    assert questions.beir is not None  # noqa: S101 - the model has checked it
-    return read_beir(base / questions.beir, unit=questions.unit, cluster=questions.cluster)
+        labelled = read_golden(base / questions.golden)
+    else:
+        assert questions.beir is not None  # noqa: S101 - the model has checked it
+        folder = base / questions.beir
+        labelled = read_beir(folder, unit=questions.unit, cluster=questions.cluster)
+    return with_unanswerable(labelled, base, questions.unanswerable)
 
 
 def run_suite(

@@ -202,3 +202,49 @@ def test_a_replay_shows_what_changed_since(folder: Path) -> None:
     replayed = call("replay", earlier, *cache).output
     assert "q2: What lowered carbon dioxide in classrooms?" in replayed
     assert "1 of 3 questions have other hits" in replayed
+
+
+def test_a_threshold_is_chosen_and_written_as_a_setting(folder: Path) -> None:
+    questions = [
+        f"{{id: a{i}, question: surgical masks droplets {i}, cluster: a{i}, "
+        "gold: [{paper_id: masks}]}"
+        for i in range(8)
+    ]
+    questions += [
+        f"{{id: n{i}, question: painted ceiling masks {i}, unanswerable: true}}" for i in range(8)
+    ]
+    (folder / "golden.yaml").write_text(
+        "questions: [" + ", ".join(questions) + "]", encoding="utf-8"
+    )
+    run(folder)
+    env = folder / ".env"
+    env.write_text("ASKEM_PORT=4502\nASKEM_REFUSE_SCORE=9\n", encoding="utf-8")
+    chosen = call("calibrate", str(folder / "cache/runs/small/default"), "--write", str(env))
+    assert chosen.exit_code == 0, chosen.exception
+    line = chosen.output.splitlines()[0]
+    assert line.startswith("ASKEM_REFUSE_SCORE=")
+    assert env.read_text(encoding="utf-8") == f"ASKEM_PORT=4502\n{line}\n"
+
+
+def test_a_ranking_without_one_scale_cannot_be_calibrated(folder: Path) -> None:
+    run(folder)
+    refused = call("calibrate", str(folder / "cache/runs/small/bm25"))
+    assert "on one scale" in str(refused.exception)
+
+
+def test_unanswerable_questions_of_further_files(folder: Path) -> None:
+    more = [
+        {"_id": "1", "text": "Who sang?", "about": "music"},
+        {"_id": "2", "text": "Who danced?", "about": "dance"},
+    ]
+    lines = "\n".join(map(json.dumps, more))
+    (folder / "more.jsonl").write_text(lines, encoding="utf-8")
+    change(
+        folder / "suite.yaml",
+        "{golden: golden.yaml}",
+        "{golden: golden.yaml, unanswerable: [{file: more.jsonl, where: {about: music}}]}",
+    )
+    run(folder)
+    asked = (folder / "cache/runs/small/default/questions.jsonl").read_text(encoding="utf-8")
+    assert "Who sang?" in asked
+    assert "Who danced?" not in asked
