@@ -96,6 +96,29 @@ def tables(suites: tuple[Path, ...], results: Path, out: Path, check: bool) -> N
         sys.exit(1)
 
 
+@evaluate.command()
+@click.argument("suite", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@_RESULTS
+@_CACHE
+@click.option("--out", type=click.Path(path_type=Path), default=Path("report.html"))
+def report(suite: Path, results: Path, cache: Path, out: Path) -> None:
+    """Write SUITE's results as one HTML file that loads nothing.
+
+    The worst questions and the sweep need the default's run in the cache.
+    """
+    from askem.evaluation.config import read_suite
+    from askem.evaluation.report import render
+    from askem.evaluation.results import read_results
+    from askem.evaluation.runfolder import read_run
+
+    config = read_suite(suite)
+    labels, rows = read_results(results / config.name, config)
+    folder = cache / "runs" / config.name / config.default
+    run_of_default = read_run(folder) if folder.is_dir() else None
+    out.write_text(render(config, labels, rows, run_of_default), encoding="utf-8")
+    click.echo(f"wrote {out}")
+
+
 _RUN_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 
 

@@ -90,12 +90,13 @@ def _by_kind(labels: Labels, results: Sequence[Result]) -> list[str]:
     lines = ["", f"{MAIN} by kind of question:", "", "| | " + " | ".join(counts) + " |"]
     lines.append("|---" * (len(kinds) + 1) + "|")
     for result in results:
-        means = [_mean_of_kind(labels, result, kind) for kind in kinds]
+        means = [mean_of_kind(labels, result, kind) for kind in kinds]
         lines.append(f"| {result.config.label} | " + " | ".join(map(_figure, means)) + " |")
     return lines
 
 
-def _mean_of_kind(labels: Labels, result: Result, kind: str) -> float:
+def mean_of_kind(labels: Labels, result: Result, kind: str) -> float:
+    """The main measure over the questions of one kind."""
     values = [
         value for value, of in zip(result.measures[MAIN], labels.kinds, strict=True) if of == kind
     ]

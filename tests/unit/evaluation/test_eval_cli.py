@@ -248,3 +248,18 @@ def test_unanswerable_questions_of_further_files(folder: Path) -> None:
     asked = (folder / "cache/runs/small/default/questions.jsonl").read_text(encoding="utf-8")
     assert "Who sang?" in asked
     assert "Who danced?" not in asked
+
+
+def test_the_report_escapes_what_it_shows_and_loads_nothing(folder: Path) -> None:
+    change(folder / "golden.yaml", "surgical masks filter?", "<script>masks</script> filter?")
+    change(folder / "suite.yaml", "legs: [sparse]", "legs: [dense]")
+    run(folder)
+    out = folder / "report.html"
+    where = ["--results", str(folder / "results"), "--cache", str(folder / "cache")]
+    written = call("report", str(folder / "suite.yaml"), *where, "--out", str(out))
+    assert written.exit_code == 0, written.exception
+    page = out.read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "<td>both legs</td>" in page
