@@ -119,7 +119,11 @@ class Screened:
 
     passage_ids: list[str]
     bm25: NDArray[np.float64]
-    """Shape (n,), higher is better."""
+    """Shape (n,), higher is better: the sum over the terms of idf tf / (tf + norm)."""
+    lengths: NDArray[np.int64]
+    """Shape (n,): content tokens of each passage."""
+    norms: NDArray[np.float64]
+    """Shape (n,): what BM25 makes of the lengths, k1 (1 - b + b length / mean length)."""
     idf: NDArray[np.float64]
     """Shape (terms,): idf of each term asked for, computed for unknown terms too (df = 0)."""
     document_frequency: NDArray[np.int64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from askem.evaluation.config import RunConfig
@@ -79,11 +79,20 @@ class PaperScreening:
 
     sparse: SparseIndex
 
-    def screen(self, terms: Sequence[str], top_k: int, filters: Filters) -> Screened:
+    def screen(
+        self,
+        terms: Sequence[str],
+        top_k: int,
+        filters: Filters,
+        within: Sequence[str] | None = None,
+    ) -> Screened:
         """`top_k` counts papers."""
-        found = self.sparse.screen(terms, _ALL_PASSAGES, filters)
+        found = self.sparse.screen(terms, _ALL_PASSAGES, filters, within)
         papers = dict.fromkeys(i.rpartition("#")[0] for i in found.passage_ids)
         kept = tuple(papers)[:top_k]
         if not kept:
             return found
-        return self.sparse.screen(terms, _ALL_PASSAGES, replace(filters, paper_ids=kept))
+        return self.sparse.screen(terms, _ALL_PASSAGES, replace(filters, paper_ids=kept), within)
+
+    def vocabulary(self, terms: Sequence[str]) -> Mapping[str, int]:
+        return self.sparse.vocabulary(terms)

@@ -81,8 +81,8 @@ def blend(
     dense_weight: float = DEFAULT_WEIGHTS.blend_dense,
 ) -> Scores:
     """Min-max normalised BM25 and similarity, by default weighted 3 : 1."""
-    lexical = _min_max(screened.bm25[rows])
-    return (1 - dense_weight) * lexical + dense_weight * _min_max(-distances)
+    lexical = min_max_of(screened.bm25[rows])
+    return (1 - dense_weight) * lexical + dense_weight * min_max_of(-distances)
 
 
 def rrf(rows: NDArray[np.intp], distances: NDArray[np.float64]) -> Scores:
@@ -94,7 +94,8 @@ def rrf(rows: NDArray[np.intp], distances: NDArray[np.float64]) -> Scores:
     return scores
 
 
-def _min_max(values: Scores) -> Scores:
+def min_max_of(values: Scores) -> Scores:
+    """Values moved and scaled to 0..1; all 0 where they are equal."""
     if not len(values):
         return values
     low, high = values.min(), values.max()
