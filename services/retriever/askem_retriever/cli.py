@@ -126,8 +126,7 @@ def search(
     data_dir: Path | None,
 ) -> None:
     """Find the passages that answer QUESTION."""
-    settings = _settings()
-    url = url or _url(settings.host, settings.port)
+    url = server_url(url)
     given = {
         "question": question,
         "top_k": top_k,
@@ -138,20 +137,32 @@ def search(
     }
     try:
         request = parse_json(wire.SearchRequest, json.dumps(given).encode())
-        key = api_key or read_key(key_path(data_dir or settings.data_dir))
-        if looks_mistyped(key):
-            raise ConfigurationError("the API key is mistyped: its checksum does not fit")
-        with AskemClient(url, key) as client:
+        with AskemClient(url, usable_key(api_key, data_dir)) as client:
             answer = client.search(request)
     except (AskemError, ClientError, FieldErrors) as error:
-        raise click.ClickException(_what_to_do(error, url)) from None
+        raise click.ClickException(what_to_do(error, url)) from None
     if as_json:
         click.echo(answer.model_dump_json(indent=2))
     else:
         _print_hits(answer)
 
 
-def _what_to_do(error: Exception, url: str) -> str:
+def server_url(given: str | None) -> str:
+    """The server that is asked: as given, or the one that the settings describe."""
+    settings = _settings()
+    return given or _url(settings.host, settings.port)
+
+
+def usable_key(given: str | None, data_dir: Path | None) -> str:
+    """The key as given, or that of the data folder. Raises ConfigurationError."""
+    key = given or read_key(key_path(data_dir or _settings().data_dir))
+    if looks_mistyped(key):
+        raise ConfigurationError("the API key is mistyped: its checksum does not fit")
+    return key
+
+
+def what_to_do(error: Exception, url: str) -> str:
+    """A failed call in words for whoever made it."""
     match error:
         case Unauthorized():
             return f"{url} refuses the API key: give the right one with --api-key or ASKEM_API_KEY"

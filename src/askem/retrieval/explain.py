@@ -84,7 +84,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AsRead:
     """The question as both legs were asked: its terms after repair, and its vectors."""
 
     terms: Sequence[str]
@@ -95,7 +95,7 @@ class Reading:
 def explain(
     question: Question,
     passage_id: str,
-    reading: Reading,
+    reading: AsRead,
     *,
     sparse: SparseIndex,
     dense: DenseIndex,

@@ -13,6 +13,7 @@ from askem.errors import BackendUnavailable
 from askem.models import DenseHits, Hit, Question, Repair, Screened, SearchResult, Vector
 from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
 from askem.retrieval.clock import Clock
+from askem.retrieval.explain import AsRead, Explanation, explain
 from askem.retrieval.ranking import DEFAULT_WEIGHTS, Weights, rank
 from askem.retrieval.repair import Reading, readings, repaired_terms, surface
 from askem.retrieval.steering import move_away_from, move_to
@@ -118,6 +119,30 @@ class Retriever:
             nearest_distance=nearest,
             score_scale=float(screened.idf.sum()),
             degraded=degraded,
+        )
+
+    def explain(self, question: Question, passage_id: str) -> Explanation:
+        """Where `hybrid` puts a passage for `question`, and why. Raises NotFound for an unknown
+        passage, BackendUnavailable."""
+        terms: Sequence[str] = question_terms(question.text)
+        if question.repair and terms:
+            known = self._sparse.vocabulary(terms)
+            unknown = [term for term in terms if term not in known]
+            if read := readings(question.text, unknown, self._sparse.vocabulary):
+                terms = repaired_terms(question.text, read)
+        reading = AsRead(
+            terms=terms,
+            vector=self.steered_vector(question),
+            unsteered=self._encoder.encode_question(question.text),
+        )
+        return explain(
+            question,
+            passage_id,
+            reading,
+            sparse=self._sparse,
+            dense=self._dense,
+            reader=self._reader,
+            weights=self._weights,
         )
 
     def steered_vector(self, question: Question) -> Vector:
