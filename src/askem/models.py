@@ -166,7 +166,7 @@ class Repair:
     word: str
     """As it was asked."""
     read_as: str
-    """As the hits write it; its terms where they do not."""
+    """As the hits write it; else a word at edit distance 1 that has the term."""
 
 
 @dataclass(frozen=True, slots=True)

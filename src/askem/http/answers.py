@@ -86,7 +86,7 @@ class RepairOut(AnswerModel):
 
     word: str = Field(description="As it was asked.")
     read_as: str = Field(
-        description="As the passages write it; the analysed term where they do not hold it."
+        description="As the hits write it; where none does, a word that is one slip away."
     )
 
 

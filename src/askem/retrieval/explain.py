@@ -85,9 +85,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class AsRead:
-    """The question as both legs were asked: its terms after repair, and its vectors."""
+    """The question as both legs were asked, misspelt words read as others."""
 
     terms: Sequence[str]
+    screened: Screened
     vector: Vector
     unsteered: Vector
 
@@ -106,7 +107,7 @@ def explain(
     passage = reader.passages([passage_id]).get(passage_id)
     if passage is None:
         raise NotFound("no passage has this id")
-    screened = sparse.screen(reading.terms, question.screening_top_k, question.filters)
+    screened = reading.screened
     ids = screened.passage_ids
     near = dense.search(reading.vector, max(len(ids), 1), question.filters, within=ids)
     distance = _distance(dense, reading.vector, passage_id)

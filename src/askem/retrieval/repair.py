@@ -22,28 +22,31 @@ SHORTEST, LONGEST = 5, 30
 MOST = 4
 """Words of one question that are repaired; the rest stays as it is."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_SEAM = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_LETTERS_DIGITS = re.compile(r"([^\W\d_]{2,})(\d+)")
+"""An abbreviation and its number, as in COVID19; not an ordinal, nor H5N1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """text[start:end] of the question, whose terms are read as others."""
+    """text[start:end] of the question, where unknown terms are read as others."""
 
     start: int
     end: int
+    instead_of: tuple[str, ...]
     terms: tuple[str, ...]
+    word: str
+    """What to write in the place, for readers of text: lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
     """A word that the corpus does not have, and what it may stand for."""
 
-    start: int
-    end: int
+    place: Placed
     rewritten: list[Reading]
     """With letters and digits parted or joined, in the order of preference."""
-    neighbours: set[str]
-    """Terms at edit distance 1."""
+    neighbours: dict[str, str]
+    """Terms at edit distance 1, each with a word that has it."""
 
 
 def readings(question: str, unknown: Iterable[str], vocabulary: Vocabulary) -> list[Reading]:
@@ -63,30 +66,30 @@ def readings(question: str, unknown: Iterable[str], vocabulary: Vocabulary) -> l
     return found
 
 
-def repaired_terms(question: str, read: Sequence[Reading]) -> list[str]:
-    """The distinct terms of `question` with its readings, in order, at most MAX_TERMS."""
-    terms: list[str] = []
-    left = list(read)
-    for word in placed_tokens(question):
-        while left and left[0].end <= word.start:
-            terms += left.pop(0).terms
-        if not left or word.end <= left[0].start:
-            terms.append(word.term)
-    return list(dict.fromkeys([*terms, *(t for reading in left for t in reading.terms)]))[
-        :MAX_TERMS
-    ]
+def repaired(terms: Sequence[str], read: Sequence[Reading]) -> list[str]:
+    """The question's distinct `terms` with its readings, in order, at most MAX_TERMS."""
+    read_as = {term: reading.terms for reading in read for term in reading.instead_of}
+    every = [t for term in terms for t in read_as.get(term, (term,))]
+    return list(dict.fromkeys(every))[:MAX_TERMS]
 
 
-def surface(terms: Sequence[str], texts: Iterable[str]) -> str:
-    """The first place in `texts` where `terms` follow one another, as it is written there; the
-    terms themselves where there is none."""
-    wanted = list(terms)
+def respelt(question: str, read: Sequence[Reading]) -> str:
+    """The text of `question` with its readings in the places of what was asked."""
+    for reading in reversed(read):
+        question = question[: reading.start] + reading.word + question[reading.end :]
+    return question
+
+
+def surface(reading: Reading, texts: Iterable[str]) -> str:
+    """The first place in `texts` where the reading's terms follow one another, as it is written
+    there; the reading's own word where there is none."""
+    wanted = list(reading.terms)
     for text in texts:
         words = placed_tokens(text)
         for i in range(len(words) - len(wanted) + 1):
             if [word.term for word in words[i : i + len(wanted)]] == wanted:
                 return text[words[i].start : words[i + len(wanted) - 1].end]
-    return " ".join(wanted)
+    return reading.word
 
 
 def _unknown_words(question: str, unknown: frozenset[str]) -> list[_Unknown]:
@@ -95,10 +98,12 @@ def _unknown_words(question: str, unknown: frozenset[str]) -> list[_Unknown]:
     for i, word in enumerate(words):
         if word.term in unknown and word.term not in found and len(found) < MOST:
             text = folded(question[word.start : word.end])
-            parted = _parted(text)
-            rewritten = [Reading(word.start, word.end, parted)] if parted else []
+            rewritten = [
+                Reading(word.start, word.end, (word.term,), tuple(tokens(parted)), parted)
+                for parted in _parted(text)
+            ]
             rewritten += _joined(words, i, question, unknown)
-            found[word.term] = _Unknown(word.start, word.end, rewritten, _neighbours(text))
+            found[word.term] = _Unknown(word, rewritten, _neighbours(text))
     return list(found.values())
 
 
@@ -106,20 +111,19 @@ def _best(word: _Unknown, known: Mapping[str, int]) -> Reading | None:
     for reading in word.rewritten:
         if all(term in known for term in reading.terms):
             return reading
-    near = word.neighbours & known.keys()
+    near = word.neighbours.keys() & known.keys()
     if not near:
         return None
     # The most frequent; of equals the first by the alphabet.
     best = min(near, key=lambda term: (-known[term], term))
-    return Reading(word.start, word.end, (best,))
+    place = word.place
+    return Reading(place.start, place.end, (place.term,), (best,), word.neighbours[best])
 
 
-def _parted(word: str) -> tuple[str, ...]:
-    """The terms of "covid19" read as "covid 19"; none where no word of letters is left of it."""
-    if not _SEAM.search(word):
-        return ()
-    terms = tuple(tokens(_SEAM.sub(" ", word)))
-    return terms if any(term.isalpha() for term in terms) else ()
+def _parted(word: str) -> list[str]:
+    """ "covid 19" for "covid19", nothing for other words."""
+    parts = _LETTERS_DIGITS.fullmatch(word)
+    return [" ".join(parts.groups())] if parts else []
 
 
 def _joined(
@@ -136,17 +140,24 @@ def _joined(
         between = question[pair[0].end : pair[1].start]
         if len(between) <= 1 and left.isalpha() and right.isdigit():
             read = [word for word in pair if word.term in unknown]
-            found.append(Reading(read[0].start, read[-1].end, tuple(tokens(left + right))))
+            replaced = tuple(word.term for word in read)
+            joined = left + right
+            place = read[0].start, read[-1].end
+            found.append(Reading(*place, replaced, tuple(tokens(joined)), joined))
     return found
 
 
-def _neighbours(word: str) -> set[str]:
-    """The terms of all words at edit distance 1 with the same initial."""
+def _neighbours(word: str) -> dict[str, str]:
+    """The terms of all words at edit distance 1 with the same initial, and of each the last of
+    these words in the alphabet."""
     if not (word.isalpha() and SHORTEST <= len(word) <= LONGEST):
-        return set()
+        return {}
     cuts = [(word[:i], word[i:]) for i in range(1, len(word) + 1)]
     edits = {a + b[1:] for a, b in cuts if b}
     edits.update(a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1)
     edits.update(a + c + b[1:] for a, b in cuts if b for c in _LETTERS)
     edits.update(a + c + b for a, b in cuts for c in _LETTERS)
-    return set(word_terms(edits)) - {"", *word_terms([word])}
+    listed = sorted(edits)
+    found = dict(zip(word_terms(listed), listed, strict=True))
+    found.pop("", None)
+    return found

@@ -15,7 +15,7 @@ from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
 from askem.retrieval.clock import Clock
 from askem.retrieval.explain import AsRead, Explanation, explain
 from askem.retrieval.ranking import DEFAULT_WEIGHTS, Weights, rank
-from askem.retrieval.repair import Reading, readings, repaired_terms, surface
+from askem.retrieval.repair import Reading, readings, repaired, respelt, surface
 from askem.retrieval.steering import move_away_from, move_to
 from askem.text.analysis import question_terms
 
@@ -64,7 +64,7 @@ class Retriever:
         no cut of distance applies.
 
         Words that the corpus does not have are read as others, where the question allows it, and
-        looked for once more. The vector stays that of the text as it was asked.
+        looked for once more; the vector is then that of the text with the words it was read as.
         """
         terms = question_terms(question.text)
         if not terms:
@@ -72,23 +72,16 @@ class Retriever:
         clock = Clock()
         encoding = self._executor.submit(self._timed_vector, question) if self._executor else None
         try:
-            with clock.stage("sparse"):
-                screened = self._sparse.screen(terms, question.screening_top_k, question.filters)
-            read: list[Reading] = []
-            unknown = _unknown(terms, screened)
-            if question.repair and unknown:
-                with clock.stage("repair"):
-                    read = readings(question.text, unknown, self._sparse.vocabulary)
-                    if read:
-                        terms = repaired_terms(question.text, read)
-                        screened = self._sparse.screen(
-                            terms, question.screening_top_k, question.filters
-                        )
+            terms, screened, read = self._screen(question, terms, clock)
         except BackendUnavailable as error:
             if not question.allow_degraded:
                 raise
             return replace(self.vector(question), degraded=(error.backend,))
-        vector, spent = encoding.result() if encoding else self._timed_vector(question)
+        if read:
+            # What was begun beside the screening has its misspelt words.
+            vector, spent = self._timed_vector(replace(question, text=respelt(question.text, read)))
+        else:
+            vector, spent = encoding.result() if encoding else self._timed_vector(question)
         clock.add("encode", spent)
         ids = screened.passage_ids
         degraded: tuple[str, ...] = ()
@@ -124,16 +117,13 @@ class Retriever:
     def explain(self, question: Question, passage_id: str) -> Explanation:
         """Where `hybrid` puts a passage for `question`, and why. Raises NotFound for an unknown
         passage, BackendUnavailable."""
-        terms: Sequence[str] = question_terms(question.text)
-        if question.repair and terms:
-            known = self._sparse.vocabulary(terms)
-            unknown = [term for term in terms if term not in known]
-            if read := readings(question.text, unknown, self._sparse.vocabulary):
-                terms = repaired_terms(question.text, read)
+        terms, screened, read = self._screen(question, question_terms(question.text), Clock())
+        text = respelt(question.text, read)
         reading = AsRead(
             terms=terms,
-            vector=self.steered_vector(question),
-            unsteered=self._encoder.encode_question(question.text),
+            screened=screened,
+            vector=self.steered_vector(replace(question, text=text)),
+            unsteered=self._encoder.encode_question(text),
         )
         return explain(
             question,
@@ -144,6 +134,23 @@ class Retriever:
             reader=self._reader,
             weights=self._weights,
         )
+
+    def _screen(
+        self, question: Question, terms: list[str], clock: Clock
+    ) -> tuple[list[str], Screened, list[Reading]]:
+        """The terms that were looked for in the end, what they found, and how words were read."""
+        limit, filters = question.screening_top_k, question.filters
+        with clock.stage("sparse"):
+            screened = self._sparse.screen(terms, limit, filters)
+        unknown = _unknown(terms, screened)
+        if not (question.repair and unknown):
+            return terms, screened, []
+        with clock.stage("repair"):
+            read = readings(question.text, unknown, self._sparse.vocabulary)
+            if read:
+                terms = repaired(terms, read)
+                screened = self._sparse.screen(terms, limit, filters)
+        return terms, screened, read
 
     def steered_vector(self, question: Question) -> Vector:
         """The question's vector, moved by its steering; shape (dimension,), not renormalised."""
@@ -231,7 +238,7 @@ def _first_distance(found: DenseHits) -> float | None:
 def _repairs(text: str, read: Sequence[Reading], hits: Sequence[Hit]) -> tuple[Repair, ...]:
     """In words that a reader knows again: as the hits write them, where they do."""
     passages = [hit.passage.text for hit in hits]
-    return tuple(Repair(text[r.start : r.end], surface(r.terms, passages)) for r in read)
+    return tuple(Repair(text[r.start : r.end], surface(r, passages)) for r in read)
 
 
 _SLACK = 1e-6
