@@ -99,6 +99,8 @@ class Question:
     max_distance: float | None = None
     """Largest cosine distance (0..2, inclusive) a hit may have; None: no cut."""
     screening_top_k: int = 100
+    nearest_top_k: int = 0
+    """How many of the nearest passages join those that were screened, whatever their words."""
     ranking: Ranking = "proximity"
     allow_degraded: bool = False
     """Whether one leg's answer will do where the other's engine cannot answer."""

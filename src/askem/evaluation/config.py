@@ -74,6 +74,8 @@ class RunConfig(_Strict):
     screen_by: Literal["passage", "paper"] = "passage"
     """`paper`: the papers of the best passages, and all passages of them (the original's way);
     `screening_top_k` then counts papers."""
+    nearest_top_k: int = Field(default=0, ge=0, le=1_000)
+    """How many of the nearest passages join those that were screened."""
     cosine_weight: float | None = None
     pair_weight: float | None = None
     kernel_width: float | None = None

@@ -41,6 +41,7 @@ def make_search(index: Index, config: RunConfig) -> Search:
             filters=filters,
             screening_top_k=config.screening_top_k,
             ranking=config.ranking,
+            nearest_top_k=config.nearest_top_k,
         )
 
     if config.legs == ("sparse",):

@@ -17,6 +17,7 @@ from askem.retrieval.explain import AsRead, Explanation, explain
 from askem.retrieval.ranking import DEFAULT_WEIGHTS, Weights, rank
 from askem.retrieval.repair import Reading, readings, repaired, respelt, surface
 from askem.retrieval.steering import move_away_from, move_to
+from askem.retrieval.widening import widened
 from askem.text.analysis import question_terms
 
 
@@ -83,6 +84,9 @@ class Retriever:
         else:
             vector, spent = encoding.result() if encoding else self._timed_vector(question)
         clock.add("encode", spent)
+        if question.nearest_top_k:
+            with clock.stage("widen"):
+                screened = self._widened(question, terms, vector, screened)
         ids = screened.passage_ids
         degraded: tuple[str, ...] = ()
         nearest: float | None = None
@@ -151,6 +155,15 @@ class Retriever:
                 terms = repaired(terms, read)
                 screened = self._sparse.screen(terms, limit, filters)
         return terms, screened, read
+
+    def _widened(
+        self, question: Question, terms: list[str], vector: Vector, screened: Screened
+    ) -> Screened:
+        near = self._dense.search(vector, question.nearest_top_k, question.filters).passage_ids
+        known = set(screened.passage_ids)
+        more = [passage_id for passage_id in near if passage_id not in known]
+        named = self._sparse.screen(terms, len(more), question.filters, within=more)
+        return widened(screened, named, more)
 
     def steered_vector(self, question: Question) -> Vector:
         """The question's vector, moved by its steering; shape (dimension,), not renormalised."""
