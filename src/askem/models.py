@@ -103,6 +103,8 @@ class Question:
     max_distance: float | None = None
     """Largest cosine distance (0..2, inclusive) a hit may have; None: no cut."""
     screening_top_k: int = 100
+    nearest_top_k: int = 0
+    """How many of the nearest passages join those that were screened, whatever their words."""
     ranking: Ranking = "proximity"
     allow_degraded: bool = False
     """Whether one leg's answer will do where the other's engine cannot answer."""
@@ -123,7 +125,11 @@ class Screened:
 
     passage_ids: list[str]
     bm25: NDArray[np.float64]
-    """Shape (n,), higher is better."""
+    """Shape (n,), higher is better: the sum over the terms of idf tf / (tf + norm)."""
+    lengths: NDArray[np.int64]
+    """Shape (n,): content tokens of each passage."""
+    norms: NDArray[np.float64]
+    """Shape (n,): what BM25 makes of the lengths, k1 (1 - b + b length / mean length)."""
     idf: NDArray[np.float64]
     """Shape (terms,): idf of each term asked for, computed for unknown terms too (df = 0)."""
     document_frequency: NDArray[np.int64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -21,6 +22,7 @@ from askem.models import (
     Steering,
     TopicCount,
 )
+from askem.retrieval.explain import Explanation
 from askem_retriever.settings import RetrieverSettings
 
 HITS = TypeAdapter(list[wire.PassageOut])
@@ -110,6 +112,12 @@ def search_json(
         degraded=result.degraded,
     )
     return answer.model_dump_json().encode()
+
+
+def explanation_json(found: Explanation) -> bytes:
+    """What `/explain` answers."""
+    view = asdict(found) | {"passage": _passage_fields(found.passage)}
+    return wire.ExplanationOut.model_validate(view).model_dump_json().encode()
 
 
 def headers(result: SearchResult) -> dict[str, str]:

@@ -102,13 +102,18 @@ def assert_same_screening(
     top_k: int,
     filters: Filters,
     tolerance: float,
+    within: Sequence[str] | None = None,
 ) -> None:
     """Same ids in the same order up to ties, same scores, statistics and places of the terms."""
-    every = model.screen(terms, EVERYTHING, filters)
+    every = model.screen(terms, EVERYTHING, filters, within)
     score = dict(zip(every.passage_ids, every.bm25, strict=True))
     wanted = every.bm25[:top_k]
     _assert_ranked(got.passage_ids, got.bm25, score, wanted, tolerance)
     np.testing.assert_allclose(got.idf, every.idf, atol=tolerance)
+    norm_of = dict(zip(every.passage_ids, every.norms, strict=True))
+    length_of = dict(zip(every.passage_ids, every.lengths, strict=True))
+    np.testing.assert_allclose(got.norms, [norm_of[i] for i in got.passage_ids], atol=tolerance)
+    assert got.lengths.tolist() == [length_of[i] for i in got.passage_ids]
     assert got.document_frequency.tolist() == every.document_frequency.tolist()
     kept = set(got.passage_ids)
     places = _places(got)
@@ -365,7 +370,12 @@ class StoreContract:
         store.writer.replace(sources)
         model, vector = model_of(sources, encoder), encoder.encode_question(QUESTIONS[0])
         within = ["sidarthe#p1", "nowhere#p0", f"{_DOTTED}#p0", "sidarthe#fig-obj-3.0", "2020.03#p"]
+        terms = question_terms(QUESTIONS[0])
         for filters, top_k in product(FILTERS, (1, 2, 100)):
+            screened = store.sparse.screen(terms, top_k, filters, within)
+            assert_same_screening(
+                screened, model, terms, top_k, filters, self.bm25_tolerance, within
+            )
             found = store.dense.search(vector, top_k, filters, within)
             assert_same_neighbours(
                 found, model, vector, top_k, filters, within, self.distance_tolerance
@@ -376,6 +386,7 @@ class StoreContract:
         vector = encoder.encode_question("infection")
         for within in ([], ["nowhere#p0"]):
             assert store.dense.search(vector, 5, Filters(), within).passage_ids == []
+            assert store.sparse.screen(["infect"], 5, Filters(), within).passage_ids == []
 
     def test_a_deleted_passage_is_not_found_within(
         self, store: Store, encoder: FakeEncoder
