@@ -20,6 +20,9 @@ MARK = "(not found in its source)"
 _BRACKETED = re.compile(r"\[(\d[\d,;\s\u2013-]*)\]")
 # As some models write them whatever they are told.
 _FOREIGN_MARKER = re.compile(r"\s?\u3010[^\u3010\u3011\n]{0,80}\u3011")
+# An image would be fetched by whoever renders the answer: what a model links to is no source.
+# Nothing is given back, so that no text makes it slow.
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200}+)\]\((?:[^()\n]++|\([^()\n]*+\))*+\)")
 _STOP = re.compile(r"[.!?]$")
 _LABEL = re.compile(r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+")
 
@@ -51,7 +54,7 @@ def compose(
 
     Headings, code and sentences without a marker of this run are not found in any source.
     """
-    text = _FOREIGN_MARKER.sub("", clean(written).text)
+    text = _LINK.sub(_unlinked, _FOREIGN_MARKER.sub("", clean(written).text))
     weight = idf_over(notebook.texts())
     kept: list[tuple[AnswerSentence, CheckedSentence]] = []
     dropped = 0
@@ -87,6 +90,11 @@ def _laid_out(
         pieces.append(f"{space}{_label(text, unit)}{_with_markers(checked.text, markers)}{mark}")
         end = unit.end
     return Composed(tuple(c for _, c in kept), tuple(pieces), tuple(used), dropped)
+
+
+def _unlinked(link: re.Match[str]) -> str:
+    """The words of a link; a marker that was one is a marker still."""
+    return f"[{link[1]}]" if link[1].isdigit() else link[1]
 
 
 def _plain(sentence: str) -> str:
