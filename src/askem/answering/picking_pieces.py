@@ -12,6 +12,8 @@ from askem.text.analysis import tokens
 
 MAX_CHARS = 600
 """Of one sentence; a longer one is cut to the clauses that hold most of the question."""
+MAX_CUT_CHARS = 6000
+"""How far into an overlong sentence its clauses are looked at."""
 MAX_CONTEXT_CHARS = 500
 """Of a sentence together with its neighbours."""
 MAX_LIST_CHARS = 800
@@ -87,7 +89,7 @@ def _context_end(sentence: Scored, shown_from: int, *, anyway: bool) -> int:
 def _cut(sentence: Scored, idf: Mapping[str, float]) -> tuple[int, int]:
     """The run of whole clauses within the limit that holds most of the question; the first of
     equals. Words where a sentence has no clauses that are short enough."""
-    text = sentence.text
+    text = sentence.text[:MAX_CUT_CHARS]
     for joint in (_CLAUSE, re.compile(r"\s+")):
         starts = [0, *(match.end() for match in joint.finditer(text))]
         ends = [*(match.start() for match in joint.finditer(text)), len(text)]

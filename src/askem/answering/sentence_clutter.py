@@ -18,6 +18,8 @@ _HEAD = re.compile(
     r"(?:[^.]{0,400}\b(?:Abstract|ABSTRACT)|Introduction|INTRODUCTION|Background|Methods|METHODS"
     r"|Results|RESULTS|Discussion|DISCUSSION|Conclusions?|CONCLUSIONS?)\s+(?=[A-Z][a-z]*\s[a-z])"
 )
+_PANEL = re.compile(r"\s*\(?[A-H]\)\s+(?=[A-Z])")
+_CAPTION = re.compile(r"\s*(?:supplementary )?table \w{1,3}[:.|]\s", re.IGNORECASE)
 _STOP = re.compile(r"[.!?:;\u2026][\"'\u2019\u201d)\]]*(?:\s?\[[\d,;\s\u2013-]+\]|\d{1,3})?\s*$")
 _LITTLE_WORD = re.compile(
     r"\b(?:the|a|an|of|and|in|to|is|are|was|were|for|with|by|that|which|on|as|from|be|has|have"
@@ -29,7 +31,7 @@ _VERB = re.compile(
     r"|must)\b"
 )
 _WORD = re.compile(r"[^\W_]+")
-_AUTHORS = re.compile(r"\b[A-Z][\w'\u2019-]+,? (?:[A-Z]\.?-?){1,3}(?=[,;.]|\s(?:and|et al)\b)")
+_AUTHORS = re.compile(r"\b[A-Z][\w'\u2019-]{1,40},? (?:[A-Z]\.?-?){1,3}(?=[,;.]|\s(?:and|et al)\b)")
 _REFERENCE = re.compile(
     r"\bdoi\b|\b10\.\d{4,}/|https?://|\b(?:19|20)\d\d;\s?\d+|\bvol\. ?\d|\bpp\. ?\d"
     r"|\b\d+\(\d+\):\s?\d+|\bPMID\b|\bISBN\b|\blicen[cs]e: |\bcopyright\b|\ball rights reserved\b",
@@ -49,20 +51,30 @@ MIN_WORDS = 4
 def body_start(sentence: str) -> int:
     """Offset at which a sentence begins after labels and headings ("Abstract: BACKGROUND:")."""
     start = 0
-    while match := _LABEL.match(sentence, start) or _HEAD.match(sentence, start):
+    while match := _opening(sentence, start):
         start = match.end()
     return start
 
 
+def _opening(sentence: str, start: int) -> re.Match[str] | None:
+    found = (shape.match(sentence, start) for shape in (_LABEL, _HEAD, _PANEL))
+    return next(filter(None, found), None)
+
+
 def is_clutter(sentence: str) -> bool:
-    """Whether a text is no sentence a reader could use: too short, a title, a row of a table,
-    an entry of a list of references, a line about licence or copyright."""
+    """Whether a text is no sentence a reader could use: too short, a title, a table's
+    caption or row, an entry of a list of references, a line about licence or copyright."""
     words = _WORD.findall(sentence)
     if len(words) < MIN_WORDS:
         return True
     if not _STOP.search(sentence) and not _VERB.search(sentence):
         return True
-    if _ENTRY.match(sentence) or _DISCLAIMER.search(sentence) or _reference(sentence, len(words)):
+    if (
+        _CAPTION.match(sentence)
+        or _ENTRY.match(sentence)
+        or _DISCLAIMER.search(sentence)
+        or _reference(sentence, len(words))
+    ):
         return True
     numbers = sum(any(map(str.isdigit, word)) for word in words)
     capitals = sum(word[0].isupper() for word in words)

@@ -49,7 +49,7 @@ _PERIOD = re.compile(
     _I,
 )
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'-]+")
-_TWO_NAMES = re.compile(r"\b[A-Z][\w.'-]*\s(?:(?:de|van|von|of|der)\s)?[A-Z][\w'-]+")
+_TWO_NAMES = re.compile(r"\b[A-Z][\w.'-]{0,40}\s(?:(?:de|van|von|of|der)\s)?[A-Z][\w'-]+")
 _IN_PLACE = re.compile(r"\b(?:in|at|from|near|of|to|across|throughout)\s(?:the\s)?[A-Z][a-z]+")
 _CAUSAL = re.compile(
     r"\b(?:because|due to|owing to|since|caused? by|causes?|leads? to|led to|results? (?:in|from)"
@@ -135,6 +135,6 @@ def _spells_out(acronym: str, sentence: str) -> bool:
     """Whether an acronym stands in brackets behind words of its initials, or before them."""
     name = re.escape(acronym)
     initial = re.escape(acronym[0])
-    behind = rf"\b{initial}[\w-]+(?:[\s-][\w-]+){{0,7}}\s\({name}[);,]"
-    ahead = rf"\b{name}\s\({initial}[\w-]+\s[^)]{{4,80}}\)"
+    behind = rf"\b{initial}[\w-]{{1,40}}(?:\s[\w-]{{1,40}}){{0,7}}\s\({name}[);,]"
+    ahead = rf"\b{name}\s\({initial}[\w-]{{1,40}}\s[^)]{{4,80}}\)"
     return re.search(f"{behind}|{ahead}", sentence, _I) is not None

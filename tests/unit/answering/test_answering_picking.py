@@ -134,6 +134,7 @@ def test_the_first_piece_brings_the_next_sentence_and_others_do_not() -> None:
         "Lichens 3.1 4.2 5.5 grow 6.1 7.2 need 8.8 9.1 10.3 12.4 13.5",
         "The opinions on what lichens need to grow do not necessarily represent the journal.",
         "Need to grow.",
+        "Table 2: What lichens need to grow, as it was counted.",
     ],
 )
 def test_what_is_no_sentence_is_not_picked(clutter: str) -> None:
@@ -142,7 +143,7 @@ def test_what_is_no_sentence_is_not_picked(clutter: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["Abstract: BACKGROUND:", "Introduction", "On Lichens A Marsh Abstract"]
+    "label", ["Abstract: BACKGROUND:", "B)", "Introduction", "On Lichens A Marsh Abstract"]
 )
 def test_labels_are_left_out(label: str) -> None:
     text = f"{label} Lichens need clean air to grow."
@@ -176,6 +177,15 @@ def test_an_overlong_sentence_is_cut_to_the_part_that_answers() -> None:
     picked = pick("What do lichens need to grow?", [seen("What do lichens need to grow?", text)])
     assert len(picked[0].text) <= 600
     assert "lichens need clean air to grow" in picked[0].text
+
+
+@pytest.mark.parametrize(
+    "unit", ["gravel ", "a-", "A-", "Ab-", "It is (i) ", "1. ", "Aa B. ", "Name of the "]
+)
+def test_a_huge_paragraph_without_stops_is_cut(unit: str) -> None:
+    question = "What does ABC stand for in gravel?"
+    picked = pick(question, [seen(question, "The gravel is " + unit * 20_000 + "of it.")])
+    assert all(len(piece.text) <= 800 for piece in picked)
 
 
 def test_a_later_search_gives_the_last_piece() -> None:
