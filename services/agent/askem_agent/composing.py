@@ -108,7 +108,11 @@ def _with_markers(sentence: str, markers: str) -> str:
     stop = _STOP.search(sentence)
     if not markers:
         return sentence
-    return f"{sentence[: stop.start()]} {markers}{stop[0]}" if stop else f"{sentence} {markers}"
+    return (
+        f"{sentence[: stop.start()].rstrip()} {markers}{stop[0]}"
+        if stop
+        else f"{sentence} {markers}"
+    )
 
 
 def _label(text: str, unit: AnswerSentence) -> str:
