@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from askem_agent.client import AgentClient
-from askem_agent.wire import ReactRequest, ReactResponse
 from common import api_key, arguments, ask_all, read_queries
 from scipy.stats import binomtest
+
+from askem_agent.client import AgentClient
+from askem_agent.wire import ReactRequest, ReactResponse
 
 _WORD = re.compile(r"\w+")
 
