@@ -5,7 +5,8 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --re
 PROJECTS := -e . -e services/retriever -e services/ingest -e services/agent
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml services/agent/pyproject.toml
 
-.PHONY: run test test-servers test-dpr check check-deploy images lint types imports locks lock openapi clean
+.PHONY: run test test-servers test-dpr eval tables check check-deploy images lint types imports locks \
+	check-tables lock openapi clean
 
 run: .venv/.ready
 	@$(BIN)/python scripts/run.py
@@ -22,7 +23,19 @@ test-servers: .venv/.ready-dev
 test-dpr: .venv/.ready-dpr
 	$(BIN)/python -m pytest -m dpr
 
-check: lint types imports locks
+# Measures every suite: Askem's own, and those whose data ASKEM_EVAL_DATA names (evals/README.md).
+SUITES := $(wildcard evals/suites/*.yaml)
+eval: .venv/.ready-dev
+	$(BIN)/askem eval run $(SUITES)
+
+# Writes evals/tables from the result files.
+tables: .venv/.ready-dev
+	$(BIN)/askem eval tables $(SUITES)
+
+check: lint types imports locks check-tables
+
+check-tables: .venv/.ready-dev
+	$(BIN)/askem eval tables --check $(SUITES)
 
 # Deployment files; needs Go, nginx and shellcheck.
 check-deploy: .venv/.ready-dev requirements-deploy.lock

@@ -15,13 +15,16 @@ from askem.http.client import AskemClient
 from askem.http.wire import SearchRequest
 from askem.models import RANKINGS
 
-GOLDEN = Path(__file__).parent / "golden" / "papers.yaml"
+GOLDEN = Path(__file__).parent / "golden"
 DEPTH = 5
 
 
 def main() -> None:
-    options = arguments(__doc__).parse_args()
-    questions = [q for q in read_golden(GOLDEN) if not q.get("unanswerable")]
+    parser = arguments(__doc__)
+    parser.add_argument("--set", default="papers", choices=("papers", "handbook"))
+    options = parser.parse_args()
+    golden = read_golden(GOLDEN / f"{options.set}.yaml")
+    questions = [q for q in golden if not q.get("unanswerable")]
     with client(options) as server:
         for system in ("vector", *RANKINGS):
             texts = {q["id"]: q["question"] for q in questions}
@@ -31,7 +34,9 @@ def main() -> None:
                 by_kind[question["kind"]].append(found(question, answers[question["id"]]))
             every = [hit for hits in by_kind.values() for hit in hits]
             cells = [f"{kind} {sum(h)}/{len(h)}" for kind, h in sorted(by_kind.items())]
-            print(f"{system}: gold in the first {DEPTH}: {sum(every)}/{len(every)};", *cells)
+            first = sum(found(q, answers[q["id"]][:1]) for q in questions)
+            print(f"{system}: gold first: {first}/{len(every)},", end=" ")
+            print(f"in the first {DEPTH}: {sum(every)}/{len(every)};", *cells)
 
 
 def read_golden(path: Path) -> list[dict[str, Any]]:

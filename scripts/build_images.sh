@@ -11,7 +11,7 @@ usage() {
     cat <<'TEXT'
 Usage: scripts/build_images.sh [--base IMAGE] [--keep] [SERVICE...]
 
-Builds the image of each SERVICE (retriever, ingest; all without one), starts it without
+Builds the image of each SERVICE (retriever, ingest, agent; all without one), starts it without
 privileges on a read-only root file system, waits until it is healthy, prints size and times.
 
   --base IMAGE   the image to build on; default python:3.12-slim. `debootstrap` makes one from
@@ -146,6 +146,8 @@ for folder in ("/", "/opt/askem", "/usr"):
     sys.exit(f"{folder} can be written")
 ' || die "$service is not closed: $(grep -vE '^\s|^$|goroutine' "$work/inside.log" | head -n 5)"
     ! succeeds python -c 'import torch' || die "$service: torch is in the image"
+    [[ "$service" != agent ]] || ! succeeds python -c 'import weaviate' ||
+        die "$service: the engines' clients are in the image"
 }
 
 # As a cluster does: SIGTERM to the container's first process, time to finish, then by force.
@@ -194,7 +196,7 @@ main() {
             usage
             exit
             ;;
-        retriever | ingest) services+=("$1") ;;
+        retriever | ingest | agent) services+=("$1") ;;
         *)
             usage >&2
             die "no such option or service: $1"
@@ -202,7 +204,7 @@ main() {
         esac
         shift
     done
-    [[ ${#services[@]} -gt 0 ]] || services=(retriever ingest)
+    [[ ${#services[@]} -gt 0 ]] || services=(retriever ingest agent)
     need buildah python3 unshare setsid
     [[ $EUID -eq 0 ]] || die "must run as root: it mounts the image read-only"
     mkdir -p "$cache"

@@ -53,7 +53,13 @@ def go(*arguments: str, env: dict[str, str] | None = None) -> subprocess.Complet
 def compose(files: list[str], settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Docker's own reading of the files, its specification's schema included."""
     names = required_settings()
-    env = {name: value for name, value in os.environ.items() if name not in names} | settings
+    # Nor those that may hold a secret of whoever checks.
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in names and not name.startswith("OPENAI_")
+    }
+    env = kept | settings
     return go("run", "./compose", *(str(ROOT / file) for file in files), env=env)
 
 
@@ -102,6 +108,8 @@ def compose_service(name: str, service: dict[str, Any], *, one_host: bool) -> It
         yield "has no health check"
     if name in ENGINES and set(service["networks"]) != {"engines"}:
         yield "an engine in another network than `engines`"
+    if name == "agent" and "engines" in service["networks"]:
+        yield "reaches the engines"
     if service.get("ports") and name != ("ingest" if one_host else "nginx"):
         yield "has a port of its own to the outside"
     for setting, value in (service.get("environment") or {}).items():

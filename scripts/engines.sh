@@ -26,6 +26,7 @@ Usage: scripts/engines.sh COMMAND
 
   start ENGINE      start one and wait until it is ready
   stop ENGINE       stop one
+  kill ENGINE       end one at once (SIGKILL), as a crash would
   pause ENGINE      halt one where it stands (SIGSTOP): connections open, nothing answers
   resume ENGINE     let it go on (SIGCONT)
 
@@ -115,7 +116,7 @@ main() {
         usage
         return
         ;;
-    start | stop | pause | resume) one_engine "$@" ;;
+    start | stop | kill | pause | resume) one_engine "$@" ;;
     esac
     prepare
     case "$command" in
@@ -130,6 +131,7 @@ main() {
     checksums) rewrite_checksums ;;
     start) start "$2" ;;
     stop) halt "$2" ;;
+    kill) crash "$2" ;;
     pause) pause "$2" ;;
     resume) resume "$2" ;;
     status) status ;;

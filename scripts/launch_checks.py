@@ -14,11 +14,11 @@ from typing import Any
 
 import httpx
 from launch_papers import BRIDGE, CommandLoader, HttpLoader, Loader, Sample
+from launch_react import QUESTION, AgentChecks
 from launch_report import Failed, Report, Skipped
 from launch_server import ServerChecks
 
 REQUEST_TIMEOUT_S = 10.0
-QUESTION = "What happened to the oxygen in the reservoir?"
 # A text to its own vector: 0 where it fits the encoder's window, up to 0.25 seen where it does not;
 # under another pooling of the same model 0.47 and more, under another model about 1.
 SAME_TEXT_DISTANCE = 0.35
@@ -38,7 +38,7 @@ class Checks(ServerChecks):
         page = self._get("/papers", limit=1)
         if page["papers"]:
             return f"{sum(topic['papers'] for topic in self._get('/topics'))} papers by topic"
-        if self._options.new:
+        if self.options.new:
             return "empty, as a new one is"
         raise Failed(
             "the index is empty: no paper is in it",
@@ -53,11 +53,11 @@ class Checks(ServerChecks):
         return type(self.loader).__name__.replace("Loader", "").lower()
 
     def _find_loader(self) -> Loader:
-        answer = self._client.get("/jobs", params={"limit": 1})
+        answer = self.client.get("/jobs", params={"limit": 1})
         if answer.status_code in (200, 403):
-            return HttpLoader(self._client)
-        if self._options.data_dir:
-            return CommandLoader(self._options.data_dir)
+            return HttpLoader(self.client)
+        if self.options.data_dir:
+            return CommandLoader(self.options.data_dir)
         if answer.status_code in (404, 405):
             raise Skipped(
                 "no ingest service answers at this address, so nothing can be loaded from here; "
@@ -152,20 +152,6 @@ class Checks(ServerChecks):
         if not plain or not steered or steered[0]["distance"] >= plain[0]["distance"]:
             raise Failed("move_to did not bring its concept nearer", "the retriever's version")
 
-    def react(self) -> str:
-        if self._client.post("/react", json={}).status_code in (404, 405):
-            raise Skipped("no agent answers at this address")
-        asked = {"question": QUESTION, "topic": self.sample.topic}
-        answer = self._client.post("/react", json=asked, timeout=self._options.react_timeout)
-        if answer.status_code != 200:
-            raise Failed(
-                f"/react gave {answer.status_code}: {answer.text[:200]}",
-                "the agent's log, its model and OPENAI_API_KEY",
-            )
-        if not answer.json().get("answer"):
-            raise Failed("/react gave no answer", "the agent's log")
-        return "answered"
-
     def delete(self) -> None:
         if self.loader is None:
             raise Skipped("nothing was loaded")
@@ -174,10 +160,10 @@ class Checks(ServerChecks):
         self._await_papers(0)
 
     def _get(self, path: str, **query: Any) -> Any:
-        return self._answer(self._client.get(path, params=query))
+        return self._answer(self.client.get(path, params=query))
 
     def _search(self, path: str, **question: Any) -> Any:
-        return self._answer(self._client.post(path, json=question))
+        return self._answer(self.client.post(path, json=question))
 
     @staticmethod
     def _answer(answer: httpx.Response) -> Any:
@@ -203,7 +189,17 @@ def run(checks: Checks, report: Report) -> None:
         report.run("encoder", checks.encoder)
         for name in ("vector", "hybrid", "filters", "steering") if loaded else ():
             report.run(name, getattr(checks, name))
-        report.run("react", checks.react)
+        agent = AgentChecks(checks.client, checks.options, checks.sample)
+        for name, check in (
+            (
+                ("react", agent.answers),
+                ("react refusal", agent.refuses),
+            )
+            if loaded
+            else ()
+        ):
+            report.run(name, check)
+        report.run("react endpoint", agent.stays_home)
     finally:
         report.run("delete", checks.delete)
 

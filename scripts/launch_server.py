@@ -27,25 +27,25 @@ class ServerChecks:
     """One method a check: returns a remark, raises Failed."""
 
     def __init__(self, client: httpx.Client, options: argparse.Namespace) -> None:
-        self._client = client
-        self._options = options
+        self.client = client
+        self.options = options
 
     def answers(self) -> str:
-        deadline = time.monotonic() + self._options.wait
+        deadline = time.monotonic() + self.options.wait
         while True:
             try:
-                answer = self._client.get("/healthz")
+                answer = self.client.get("/healthz")
                 came_back = f"/healthz gave {answer.status_code}"
                 if answer.status_code == 200:
-                    return str(self._options.url)
+                    return str(self.options.url)
             except httpx.TransportError as error:
-                came_back = f"nothing answers at {self._options.url} ({error})"
+                came_back = f"nothing answers at {self.options.url} ({error})"
             if time.monotonic() > deadline:
                 raise Failed(came_back, "whether `askem serve` or the proxy before it runs there")
             time.sleep(0.2)
 
     def key(self) -> None:
-        answer = self._client.get("/topics")
+        answer = self.client.get("/topics")
         if answer.status_code == 401:
             raise Failed(
                 "the server refuses the key of ASKEM_API_KEY: a wrong key, expired or revoked",
@@ -60,7 +60,7 @@ class ServerChecks:
     def wrong_key(self) -> None:
         wrong = "wrong-key-" + "0" * 22
         for headers in ({"Api-Key": wrong}, {"Api-Key": ""}):
-            answer = self._client.post("/vector", json={"question": "?"}, headers=headers)
+            answer = self.client.post("/vector", json={"question": "?"}, headers=headers)
             if answer.status_code != 401:
                 raise Failed(
                     f"a wrong key got {answer.status_code}, not 401",
@@ -74,7 +74,7 @@ class ServerChecks:
 
     def _refused(self, body: bytes, what: str, status: set[int], names: str = "") -> None:
         json = {"Content-Type": "application/json"}
-        answer = self._client.post("/hybrid", content=body, headers=json)
+        answer = self.client.post("/hybrid", content=body, headers=json)
         if answer.status_code not in status or names not in answer.text:
             raise Failed(
                 f"{what} got {answer.status_code}: {answer.text[:200]}",
@@ -82,9 +82,9 @@ class ServerChecks:
             )
 
     def ready(self) -> str:
-        deadline = time.monotonic() + self._options.wait
+        deadline = time.monotonic() + self.options.wait
         while True:
-            answer = self._client.get("/readyz")
+            answer = self.client.get("/readyz")
             if answer.status_code == 200:
                 return "; ".join(f"{c['name']}: {c['detail']}" for c in answer.json()["checks"])
             if time.monotonic() > deadline:

@@ -24,16 +24,21 @@ def needs_examples(data_dir: Path) -> bool:
 
 
 def load_examples(data_dir: Path) -> None:
-    """Ingests every topic's papers and figures; a topic is a folder's name."""
+    """Ingests every topic's papers and figures, and the handbook; a topic is a folder's name."""
     data_dir.mkdir(parents=True, exist_ok=True)
     (data_dir / LOADING).touch()
     for kind, doc_type in (("papers", "paragraph"), ("figures", "figure")):
         for folder in sorted((EXAMPLES / kind).iterdir()):
             if folder.is_dir():
-                print(f"Loading {folder.relative_to(EXAMPLES.parent)}", flush=True)
-                options = ["--input-dir", str(folder), "--topic", folder.name]
-                ingest.main([*options, "--doc-type", doc_type, "--quiet"], standalone_mode=False)
+                _load(folder, doc_type)
+    _load(EXAMPLES / "handbook", "section")
     (data_dir / LOADING).unlink()
+
+
+def _load(folder: Path, doc_type: str) -> None:
+    print(f"Loading {folder.relative_to(EXAMPLES.parent)}", flush=True)
+    options = ["--input-dir", str(folder), "--topic", folder.name]
+    ingest.main([*options, "--doc-type", doc_type, "--quiet"], standalone_mode=False)
 
 
 def main() -> None:

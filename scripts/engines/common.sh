@@ -2,7 +2,9 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # names are shared by the files
 
 readonly engines=(weaviate elasticsearch)
-readonly cache="${ASKEM_ENGINES_CACHE:-$root/.cache/engines}"
+# Without links: several checkouts may share it, and each must know what another has started.
+cache=$(realpath -m "${ASKEM_ENGINES_CACHE:-$root/.cache/engines}")
+readonly cache
 readonly run_dir="$cache/run"
 readonly settings_file="$cache/settings" # the lasting ones, from `up` or `start` until `down`
 readonly keys_file="$cache/keys"         # made once, kept when the data is thrown away

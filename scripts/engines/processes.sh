@@ -2,11 +2,12 @@
 # shellcheck shell=bash disable=SC2154 # names are shared by the files
 
 # Elasticsearch is two processes: the node, and key-proxy, which checks keys before it.
+readonly free_s=5  # how long a port is waited for: a process that was killed may hold it yet
 readonly stop_s=30 # how long a process may take to end before it is killed
 declare -rA marks=(
     [weaviate]="$cache/weaviate-"
     [elasticsearch]="$run_dir/elasticsearch/config"
-    [key-proxy]="$root/scripts/engines/key_proxy.py"
+    [key-proxy]=/scripts/engines/key_proxy.py
 )
 
 pid_of() { cat "$run_dir/$1.pid" 2>/dev/null; }
@@ -120,17 +121,29 @@ need_free() {
     for name in "$@"; do
         ports+=("$name=$((setting[${name%+*}] + $([[ "$name" == *+* ]] && echo "${name#*+}" || echo 0)))")
     done
-    python3 - "${ports[@]}" <<'PYTHON' || exit 1
+    python3 - "$free_s" "${ports[@]}" <<'PYTHON' || exit 1
 import socket
 import sys
+import time
 
-for pair in sys.argv[1:]:
-    name, port = pair.split("=")
+
+def bind(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
+
+
+deadline = time.monotonic() + float(sys.argv[1])
+for pair in sys.argv[2:]:
+    name, port = pair.split("=")
+    while True:
         try:
-            probe.bind(("127.0.0.1", int(port)))
+            bind(int(port))
+            break
         except (OSError, OverflowError) as failure:
+            if time.monotonic() < deadline:
+                time.sleep(0.2)
+                continue
             sys.exit(
                 f"engines: port {port} cannot be had ({failure}); something else may be using it. "
                 f"Choose another with ASKEM_ENGINES_{name.partition('+')[0]}"
@@ -202,6 +215,15 @@ terminate() {
         done
     fi
     rm -f "$run_dir/$1.pid"
+}
+
+# Of Elasticsearch the node alone; its key proxy lives on.
+crash() {
+    local pid
+    runs "$1" || die "$1 does not run"
+    pid=$(pid_of "$1")
+    kill -KILL "$pid"
+    while kill -0 "$pid" 2>/dev/null && [[ "$(ps -o state= -p "$pid")" != Z* ]]; do sleep 0.05; done
 }
 
 pause() {

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float32]
 """One embedding, shape (dimension,)."""
 
-DocType = Literal["paragraph", "figure"]
-DOC_TYPES: tuple[DocType, ...] = ("paragraph", "figure")
+DocType = Literal["paragraph", "figure", "section"]
+DOC_TYPES: tuple[DocType, ...] = ("paragraph", "figure", "section")
 
 Ranking = Literal["proximity", "blend", "rrf", "distance"]
 RANKINGS: tuple[Ranking, ...] = ("proximity", "blend", "rrf", "distance")
@@ -25,18 +25,22 @@ TOPIC_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 @dataclass(frozen=True, slots=True, order=True)
 class SourceKey:
-    """One file of a paper: its paragraphs, or one figure. The unit of ingest and of the ledger."""
+    """One file of a paper: its paragraphs, or one figure; or a page of a handbook, as sections.
+    The unit of ingest and of the ledger."""
 
     paper_id: str
     doc_type: DocType
     cosmos_object_id: str = ""
 
-    def passage_id(self, order: int) -> str:
+    def passage_id(self, order: int, anchor: str = "") -> str:
         """The deterministic id of the passage at `order` (from 0) of this source.
 
-        `paper#p3` for paragraphs, `paper#fig-<object>.0` for figures; '#' cannot occur in a paper
-        id, so two sources never share a passage id.
+        `paper#p3` for paragraphs, `paper#fig-<object>.0` for figures, `page#<anchor>` for sections;
+        '#' cannot occur in a paper id, and anchors are never like the first two, so two sources
+        never share a passage id.
         """
+        if self.doc_type == "section":
+            return f"{self.paper_id}#{anchor}"
         if self.doc_type == "paragraph":
             return f"{self.paper_id}#p{order}"
         return f"{self.paper_id}#fig-{self.cosmos_object_id}.{order}"
@@ -44,7 +48,7 @@ class SourceKey:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A paragraph or a figure text: what is searched and returned."""
+    """A paragraph, a figure text or a section: what is searched and returned."""
 
     passage_id: str
     paper_id: str
@@ -99,6 +103,8 @@ class Question:
     max_distance: float | None = None
     """Largest cosine distance (0..2, inclusive) a hit may have; None: no cut."""
     screening_top_k: int = 100
+    nearest_top_k: int = 0
+    """How many of the nearest passages join those that were screened, whatever their words."""
     ranking: Ranking = "proximity"
     allow_degraded: bool = False
     """Whether one leg's answer will do where the other's engine cannot answer."""
@@ -119,7 +125,11 @@ class Screened:
 
     passage_ids: list[str]
     bm25: NDArray[np.float64]
-    """Shape (n,), higher is better."""
+    """Shape (n,), higher is better: the sum over the terms of idf tf / (tf + norm)."""
+    lengths: NDArray[np.int64]
+    """Shape (n,): content tokens of each passage."""
+    norms: NDArray[np.float64]
+    """Shape (n,): what BM25 makes of the lengths, k1 (1 - b + b length / mean length)."""
     idf: NDArray[np.float64]
     """Shape (terms,): idf of each term asked for, computed for unknown terms too (df = 0)."""
     document_frequency: NDArray[np.int64]
@@ -221,3 +231,5 @@ class PaperSummary:
     preprocessor_ids: tuple[str, ...]
     updated_at: str
     """UTC, ISO 8601."""
+    sections: int = 0
+    """Passages with doc_type section."""

@@ -50,11 +50,17 @@ class Encoder(Protocol):
 
 
 class SparseIndex(Protocol):
-    def screen(self, terms: Sequence[str], top_k: int, filters: Filters) -> Screened:
+    def screen(
+        self,
+        terms: Sequence[str],
+        top_k: int,
+        filters: Filters,
+        within: Sequence[str] | None = None,
+    ) -> Screened:
         """The `top_k` passages with the highest BM25 for the distinct analysed `terms`.
 
-        Passages without any of the terms are never returned; no terms give no passages.
-        Raises BackendUnavailable.
+        Passages without any of the terms are never returned; no terms give no passages. With
+        `within`, only these passage ids compete, at most 10,000. Raises BackendUnavailable.
         """
 
     def vocabulary(self, terms: Sequence[str]) -> Mapping[str, int]:

@@ -71,6 +71,8 @@ class CommonSettings(BaseSettings):
     """The corpus's name on the engines."""
     engine_timeout_s: Annotated[float, Field(gt=0, le=60)] = 1.5
     """How long a search waits for an engine's answer, each time it asks."""
+    rate_per_minute: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    """Most requests of one key in this process; 0: as many as come."""
     stores: Literal["embedded", "servers"] = "embedded"
     topic_aliases: dict[str, str] = Field(
         default_factory=lambda: {"covid": "covid-19", "xdd-covid-19": "covid-19"}

@@ -173,5 +173,69 @@ def test_without_an_ingest_it_says_what_is_left_out() -> None:
         _, lines = check(url)
     assert line(lines, "ingest papers").startswith("SKIP ingest papers: no ingest service")
     assert line(lines, "encoder") == "PASS encoder: e"
-    assert line(lines, "react") == "SKIP react: no agent answers at this address"
+    assert line(lines, "react endpoint") == "SKIP react endpoint: no agent answers at this address"
     assert line(lines, "delete").startswith("SKIP")
+
+
+def test_an_agent_that_goes_where_a_caller_wants_is_named() -> None:
+    near = (200, [{"passage_id": "p#p0", "distance": 0.01}])
+    with stub(**served(vector=near, react=(200, {"answer": "anything"}))) as url:
+        status, lines = check(url)
+    assert status == 1
+    assert line(lines, "react endpoint").startswith(
+        "FAIL react endpoint: a foreign retriever_endpoint got 200"
+    )
+    refused = {"errors": [{"field": "retriever_endpoint", "message": "is none of them"}]}
+    with stub(**served(vector=near, react=(422, refused))) as url:
+        _, lines = check(url)
+    assert line(lines, "react endpoint") == "PASS react endpoint"
+
+
+SCRIPTS = str(ROOT / "scripts")
+
+
+def agent_says(**answer: Any) -> str:
+    """What the launch test's checks of an answer and of a refusal say of an agent's answer."""
+    found = {"answer": "Perch left.", "refused": False, "reason": None, "model": "m"}
+    found |= {"sentences": [], "used_docs": []} | answer
+    code = (
+        "import sys, json, argparse, httpx; sys.path.insert(0, sys.argv[1])\n"
+        "from launch_react import AgentChecks; from launch_papers import Sample\n"
+        "text = lambda _: httpx.Response(200, content=sys.argv[2])\n"
+        "http = httpx.Client(transport=httpx.MockTransport(text), base_url='http://a')\n"
+        "checks = AgentChecks(http, argparse.Namespace(react_timeout=5), Sample('t'))\n"
+        "for check in (checks.answers, checks.refuses):\n"
+        "    try: print(check())\n"
+        "    except Exception as failure: print(type(failure).__name__, failure)\n"
+    )
+    status, output = run([sys.executable, "-c", code, SCRIPTS, json.dumps(found)])
+    assert status == 0
+    return output
+
+
+CITED = {"sentences": [{"citations": [{"passage_id": "t-lake#p0"}]}]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            CITED | {"used_docs": [{"passage_id": "t-lake#p0", "paper_id": "t-lake"}]},
+            "m, 1 sentences, 1 passages cited",
+        ),
+        (CITED, "Failed /react cites ['t-lake#p0'], but its used_docs are []"),
+        ({}, "Failed /react cites [], but its used_docs are []"),
+        (
+            {
+                "sentences": [{"citations": [{"passage_id": "other#p0"}]}],
+                "used_docs": [{"passage_id": "other#p0", "paper_id": "other"}],
+            },
+            "Failed /react cites ['other'], not t-lake",
+        ),
+        ({"refused": True}, "Failed /react refused what the test's papers answer"),
+        ({}, "Failed /react answered what the test's papers say nothing of"),
+        ({"refused": True, "reason": "not in the corpus"}, "not in the corpus"),
+    ],
+)
+def test_answers_of_the_agent_are_looked_into(answer: dict[str, Any], said: str) -> None:
+    assert said in agent_says(**answer)

@@ -58,7 +58,7 @@ class Echo(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def base() -> Iterator[str]:
     servers = {}
-    for name in ("retriever", "ingest"):
+    for name in ("retriever", "ingest", "agent"):
         handler = type(name, (Echo,), {"name": name})
         servers[name] = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=servers[name].serve_forever, daemon=True).start()
@@ -66,7 +66,7 @@ def base() -> Iterator[str]:
     # Not pytest's own folder, which nginx's workers may not enter.
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        with door.open_door(Path(folder), urls | {"agent": ""}) as url:
+        with door.open_door(Path(folder), urls) as url:
             yield url
         log = (Path(folder) / "access.log").read_text()
     for server in servers.values():
@@ -97,6 +97,9 @@ def client(base: str) -> Iterator[httpx.Client]:
         ("PUT", "/papers/a", "ingest"),
         ("POST", "/jobs", "ingest"),
         ("GET", "/jobs/1", "ingest"),
+        ("POST", "/react", "agent"),
+        ("POST", "/ask", "agent"),
+        ("GET", "/", "agent"),
     ],
 )
 def test_which_path_goes_where(client: httpx.Client, method: str, path: str, service: str) -> None:
@@ -104,13 +107,60 @@ def test_which_path_goes_where(client: httpx.Client, method: str, path: str, ser
     assert (seen["service"], seen["path"], seen["key"]) == (service, path, "sesame")
 
 
-@pytest.mark.parametrize("path", ["/", "/react", "/ask"])
-def test_without_an_agent_its_paths_are_not_found(client: httpx.Client, path: str) -> None:
-    answer = client.post(path, json={})
-    assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["request_id"] == answer.headers["x-request-id"]
-    assert answer.headers["server"] == "nginx"
+def test_without_an_agent_its_paths_are_not_found() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        nobody = f"http://127.0.0.1:{door.free_port()}"
+        upstreams = {"retriever": nobody, "ingest": nobody, "agent": ""}
+        with door.open_door(Path(folder), upstreams) as url:
+            for path in ("/", "/react", "/ask"):
+                answer = httpx.post(url + path, json={}, trust_env=False)
+                assert answer.status_code == 404
+                assert answer.headers["content-type"] == "application/problem+json"
+                assert answer.json()["request_id"] == answer.headers["x-request-id"]
+                assert answer.headers["server"] == "nginx"
+
+
+class Events(BaseHTTPRequestHandler):
+    """Sends one event and holds the next back until the first has been seen."""
+
+    protocol_version = "HTTP/1.1"
+    seen = threading.Event()
+    was_in_time = False
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(b"event: step\ndata: {}\n\n")
+        type(self).was_in_time = self.seen.wait(20)
+        self.wfile.write(b"event: final\ndata: {}\n\n")
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_events_pass_as_they_come() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Events)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    agent = f"http://127.0.0.1:{server.server_port}"
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        upstreams = {"retriever": agent, "ingest": agent, "agent": agent}
+        with (
+            door.open_door(Path(folder), upstreams) as url,
+            httpx.Client(trust_env=False, timeout=30) as client,
+            client.stream("POST", f"{url}/react", json={}) as answer,
+        ):
+            lines = answer.iter_lines()
+            assert next(lines) == "event: step"
+            Events.seen.set()
+            assert "event: final" in list(lines)
+    server.shutdown()
+    server.server_close()
+    assert Events.was_in_time
 
 
 def test_a_sane_request_id_passes_another_is_replaced(client: httpx.Client) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-_SCRIPT = Path(__file__).parents[2] / "scripts" / "engines.sh"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "engines.sh"
 
 
 def control(command: str, engine: str) -> None:
-    """`stop`, `start`, `pause` or `resume`."""
+    """`stop`, `start`, `kill`, `pause` or `resume`."""
     done = subprocess.run(
-        [_SCRIPT, command, engine], capture_output=True, text=True, check=False, timeout=180
+        [SCRIPT, command, engine], capture_output=True, text=True, check=False, timeout=180
     )
     assert done.returncode == 0, done.stderr

@@ -66,7 +66,9 @@ def time_to_answer(ask: Callable[[], list[str]], wanted: list[str]) -> float:
     raise AssertionError("did not come back")
 
 
-@pytest.mark.parametrize(("take_away", "give_back"), [("stop", "start"), ("pause", "resume")])
+@pytest.mark.parametrize(
+    ("take_away", "give_back"), [("stop", "start"), ("kill", "start"), ("pause", "resume")]
+)
 def test_an_engine_that_is_gone_is_named_in_time_and_is_back_soon(
     filled: ServerStore, engine: str, take_away: str, give_back: str
 ) -> None:

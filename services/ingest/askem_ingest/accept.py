@@ -7,13 +7,16 @@ from typing import TypeVar, get_args
 
 from askem.http.fields import MAX_REPORTED, FieldErrors, parse_json
 from askem.ingestion.files import id_problem
+from askem.ingestion.pages import SUFFIX as PAGE_SUFFIX
+from askem.ingestion.pages import page_key
 from askem.models import DOC_TYPES, DocType, SourceKey
+from askem.text.preprocessing import chosen_preprocessor
 from askem_ingest.job_rows import Job
 from askem_ingest.settings import IngestSettings
 from askem_ingest.spool import Draft, Manifest, SpooledSource
 from askem_ingest.state import State
 from askem_ingest.upload import Upload, UploadedFile, shown
-from askem_ingest.wire import DEFAULT_PREPROCESSOR, MAX_TOPICS, PaperIn, PreprocessorName
+from askem_ingest.wire import MAX_TOPICS, PaperIn, PreprocessorName
 
 _SUFFIX = ".txt"
 _MAX_QUOTES, _MAX_OUTSIDE_STRINGS = 1000, 64 * 1024
@@ -47,7 +50,7 @@ def accept_paper(state: State, paper: PaperIn, key: str | None) -> tuple[Job, bo
         draft.begin()
         draft.write(data)
         spooled = SpooledSource(source, name, draft.end(), len(data))
-        preprocessor = paper.preprocessor or DEFAULT_PREPROCESSOR[paper.doc_type]
+        preprocessor = chosen_preprocessor(paper.doc_type, paper.preprocessor)
         return _accept(
             state, draft, Manifest(paper.doc_type, preprocessor, topics, (spooled,)), key
         )
@@ -68,7 +71,7 @@ def accept_upload(state: State, upload: Upload, draft: Draft, key: str | None) -
         raise FieldErrors([("topic", f"at most {MAX_TOPICS}")])
     manifest = Manifest(
         doc_type,
-        preprocessor or DEFAULT_PREPROCESSOR[doc_type],
+        chosen_preprocessor(doc_type, preprocessor),
         _canonical(state.settings, given),
         _sources(upload.files, doc_type),
     )
@@ -115,7 +118,8 @@ def _sources(files: list[UploadedFile], doc_type: DocType) -> tuple[SpooledSourc
     for number, file in enumerate(files):
         key, problem = _key(file.name, doc_type, names)
         if problem is None and key in sources:
-            problem = "given twice"
+            problem = f"the same document as {shown(sources[key].name)}"
+            problem = "given twice" if sources[key].name == file.name else problem
         if problem is not None:
             errors.append((f"files[{number}]", f"{shown(file.name)}: {problem}"))
         sources[key] = SpooledSource(key, file.name, file.sha256, file.size)
@@ -126,7 +130,11 @@ def _sources(files: list[UploadedFile], doc_type: DocType) -> tuple[SpooledSourc
 
 def _key(name: str, doc_type: DocType, names: set[str]) -> tuple[SourceKey, str | None]:
     """The source that a file's name stands for, and why it cannot be one. The name is taken as a
-    whole: a part of a path is no part of an id."""
+    whole: a part of a path is no part of an id, save for pages, whose path is their id."""
+    if doc_type == "section":
+        key = page_key(name)
+        problem = None if name.endswith(PAGE_SUFFIX) else f"not a {PAGE_SUFFIX} file"
+        return key, problem or _shown(id_problem(key))
     stem, object_id = name.removesuffix(_SUFFIX), ""
     parent = stem.rpartition(".")[0]
     if doc_type == "figure":
@@ -138,9 +146,12 @@ def _key(name: str, doc_type: DocType, names: set[str]) -> tuple[SourceKey, str 
         return key, "a figure is named <paper-id>.<object-id>.txt"
     if doc_type == "paragraph" and parent and parent + _SUFFIX in names:
         return key, f"a figure of {parent}{_SUFFIX} beside it; send it with doc_type=figure"
-    problem = id_problem(key)
+    return key, _shown(id_problem(key))
+
+
+def _shown(problem: str | None) -> str | None:
+    """Without the id that it repeats, which may be as long as headers may be."""
     if problem is None:
-        return key, None
-    # Without the id that it repeats, which may be as long as headers may be.
+        return None
     kind = "paper id" if problem.startswith("paper") else "object id"
-    return key, f"its {kind} must be {problem.rpartition(': ')[2]}"
+    return f"its {kind} must be {problem.rpartition(': ')[2]}"

@@ -14,13 +14,18 @@ import click
 from askem.errors import InvalidInput
 from askem.ingestion import IngestPipeline, Receipt, Summary
 from askem.ingestion.files import Listing, SourceFile, list_sources, printable
+from askem.ingestion.pages import list_pages
 from askem.ingestion.pipeline import SourceInput
 from askem.models import DOC_TYPES, DocType
-from askem.text.preprocessing import PREPROCESSOR_IDS, get_preprocessor
+from askem.text.preprocessing import PREPROCESSOR_IDS, chosen_preprocessor, get_preprocessor
 from askem_ingest.settings import IngestSettings
 from askem_ingest.wiring import open_components
 
-_DEFAULT_PREPROCESSOR: dict[DocType, str] = {"paragraph": "papers-v1", "figure": "figures-v1"}
+_WANTED: dict[DocType, str] = {
+    "paragraph": "<paper-id>.txt",
+    "figure": "<paper-id>.<object-id>.txt",
+    "section": ".md",
+}
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, a line a receipt.")
 
@@ -35,7 +40,8 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON,
     "--preprocessor",
     type=click.Choice(PREPROCESSOR_IDS),
     help="How text becomes passages; papers-v1 mends what a PDF tore, paragraphs-v1 keeps the "
-    "file's own paragraphs.  [default: papers-v1, figures-v1 for figures]",
+    "file's own paragraphs.  [default: papers-v1, figures-v1 for figures, markdown-v1 for "
+    "sections]",
 )
 @_json_option
 @click.option("--quiet", is_flag=True, help="Only failures and the summary.")
@@ -47,19 +53,20 @@ def ingest(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Load <paper-id>.txt files, or <paper-id>.<cosmos_object_id>.txt figures.
+    """Load <paper-id>.txt files, <paper-id>.<cosmos_object_id>.txt figures, or, as sections, the
+    .md files of a folder and of all folders in it.
 
     Run it again at any time: what is stored is left alone, what changed is replaced, what failed
     or was cut short is done again. The exit status is 1 when any paper failed.
     """
     settings = IngestSettings()
     canonical = tuple(sorted({settings.canonical_topic(topic) for topic in topics}))
-    listing = list_sources(input_dir, doc_type)
+    chosen = get_preprocessor(chosen_preprocessor(doc_type, preprocessor))
+    sections = doc_type == "section"
+    listing = list_pages(input_dir) if sections else list_sources(input_dir, doc_type)
     _report_passed_over(listing)
     if not listing.sources:
-        wanted = "<paper-id>.txt" if doc_type == "paragraph" else "<paper-id>.<object-id>.txt"
-        raise InvalidInput("input-dir", f"no {wanted} files in {input_dir}")
-    chosen = get_preprocessor(preprocessor or _DEFAULT_PREPROCESSOR[doc_type])
+        raise InvalidInput("input-dir", f"no {_WANTED[doc_type]} files in {input_dir}")
     started = time.monotonic()
     with open_components(settings, create=True) as parts:
         pipeline = IngestPipeline(
@@ -97,9 +104,7 @@ def _inputs(sources: list[SourceFile], topics: tuple[str, ...]) -> Iterator[Sour
                 data = source.path.read_bytes()
             except OSError as error:
                 problem = f"cannot be read ({error.strerror})"
-        yield SourceInput(
-            source.key, data, topics, name=printable(source.path.name), problem=problem
-        )
+        yield SourceInput(source.key, data, topics, name=source.name, problem=problem)
 
 
 def _report_passed_over(listing: Listing) -> None:
@@ -153,7 +158,7 @@ def papers(topic: str | None, as_json: bool) -> None:
 @click.command()
 @click.argument("paper_ids", metavar="PAPER_ID...", nargs=-1, required=True)
 def delete(paper_ids: tuple[str, ...]) -> None:
-    """Delete papers: their paragraphs and figures, from both legs and the ledger."""
+    """Delete papers: their paragraphs, figures and sections, from both legs and the ledger."""
     missing = []
     with open_components(IngestSettings()) as parts:
         pipeline = IngestPipeline(

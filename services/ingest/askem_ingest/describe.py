@@ -30,8 +30,8 @@ _FORM: dict[str, Any] = {
             "type": "array",
             "minItems": 1,
             "maxItems": MAX_FILES,
-            "description": "`<paper-id>.txt`, or `<paper-id>.<object-id>.txt` for figures; at most "
-            "10 MiB a file, 100 MiB a request.",
+            "description": "`<paper-id>.txt`, `<paper-id>.<object-id>.txt` for figures, or "
+            "`<path>/<page>.md` for sections; at most 10 MiB a file, 100 MiB a request.",
             "items": {"type": "string", "format": "binary"},
         },
         "topic": {

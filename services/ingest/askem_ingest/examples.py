@@ -17,6 +17,12 @@ PAPER: dict[str, Any] = {
         "text": "Figure 1: stages of the SIDARTHE model as a graph.",
         "topics": ["covid-19"],
     },
+    "A page of a handbook": {
+        "paper_id": "runbooks.settlement-stall",
+        "doc_type": "section",
+        "text": "# Runbook: settlement stall\n\n## Meaning\n\nA cycle was netted …",
+        "topics": ["handbook"],
+    },
 }
 
 _ID = "019ad6b1c0de5f0c8f2f5a3b4f0e9a4d"

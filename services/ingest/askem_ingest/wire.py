@@ -21,11 +21,7 @@ from askem.models import COSMOS_OBJECT_ID_PATTERN, DocType
 
 MAX_TOPICS = 20
 JobState = Literal["queued", "running", "done", "failed"]
-PreprocessorName = Literal["papers-v1", "paragraphs-v1", "figures-v1"]
-DEFAULT_PREPROCESSOR: dict[DocType, PreprocessorName] = {
-    "paragraph": "papers-v1",
-    "figure": "figures-v1",
-}
+PreprocessorName = Literal["papers-v1", "paragraphs-v1", "figures-v1", "markdown-v1"]
 
 
 def _at_least_one(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -39,7 +35,7 @@ def _not_empty(schema: dict[str, Any]) -> None:
 
 
 class PaperIn(RequestModel):
-    """One source: a paper's text, or one figure's."""
+    """One source: a paper's text, one figure's, or a handbook's page in markdown."""
 
     paper_id: PaperId
     text: str = Field(
@@ -64,11 +60,12 @@ class PaperIn(RequestModel):
         Field(
             pattern=COSMOS_OBJECT_ID_PATTERN,
             validate_default=True,
-            description="The figure's object id; required for figures, refused for paragraphs.",
+            description="The figure's object id; required for figures, refused otherwise.",
         ),
     ] = None
     preprocessor: PreprocessorName | None = Field(
-        default=None, description="Without it: papers-v1, and figures-v1 for figures."
+        default=None,
+        description="Without it: papers-v1, figures-v1 for figures, markdown-v1 for sections.",
     )
 
     @field_validator("text")
@@ -84,7 +81,7 @@ class PaperIn(RequestModel):
         doc_type = info.data.get("doc_type")
         if doc_type == "figure" and object_id is None:
             raise ValueError("required for figures")
-        if doc_type == "paragraph" and object_id is not None:
+        if doc_type in ("paragraph", "section") and object_id is not None:
             raise ValueError("only figures have one")
         return object_id
 
@@ -145,7 +142,7 @@ class JobsPage(AnswerModel):
 
 class Deleted(AnswerModel):
     paper_id: str
-    sources: int = Field(description="How many sources (paragraphs, single figures) went.")
+    sources: int = Field(description="How many sources (paragraphs, single figures, pages) went.")
 
 
 JOB_ID_PATTERN = r"^[0-9a-f]{32}$"

@@ -34,7 +34,13 @@ def create_app(
     """
     keys = [settings.api_key.get_secret_value()] if settings.api_key else []
     services = [make_service(settings, components)]
-    return build_app(services, api_keys=keys, keyring=keyring, title="Askem retriever")
+    return build_app(
+        services,
+        api_keys=keys,
+        keyring=keyring,
+        rate_per_minute=settings.rate_per_minute,
+        title="Askem retriever",
+    )
 
 
 def service(host: Host) -> Service:

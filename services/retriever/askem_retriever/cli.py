@@ -65,7 +65,12 @@ def serve(
         url = base_url(host, listener.getsockname()[1])
         home = Host(data_dir=data_dir, base_url=url, api_key=key.value)
         chosen = installed_services(home, _names(services, settings))
-        app = build_app(chosen, api_keys=[key.value], keyring=keyring)
+        app = build_app(
+            chosen,
+            api_keys=[key.value],
+            keyring=keyring,
+            rate_per_minute=settings.rate_per_minute,
+        )
         # A terminal has one reader, and a new key has to be seen once; logs are read by many.
         reveal = not key.internal and (show_key or key.created or sys.stdout.isatty())
         server.serve_until_stopped(app, listener, started=lambda: _greet(url, key, reveal))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -21,6 +22,7 @@ from askem.models import (
     Steering,
     TopicCount,
 )
+from askem.retrieval.explain import Explanation
 from askem_retriever.settings import RetrieverSettings
 
 HITS = TypeAdapter(list[wire.PassageOut])
@@ -112,6 +114,12 @@ def search_json(
     return answer.model_dump_json().encode()
 
 
+def explanation_json(found: Explanation) -> bytes:
+    """What `/explain` answers."""
+    view = asdict(found) | {"passage": _passage_fields(found.passage)}
+    return wire.ExplanationOut.model_validate(view).model_dump_json().encode()
+
+
 def headers(result: SearchResult) -> dict[str, str]:
     """Server-Timing; Askem-Degraded where an engine could not answer; Askem-Repairs where words
     were read as others: `word=read_as`, commas between, percent-encoded UTF-8."""
@@ -190,6 +198,7 @@ def _paper_fields(paper: PaperSummary) -> dict[str, Any]:
         "topics": paper.topics,
         "paragraphs": paper.paragraphs,
         "figures": paper.figures,
+        "sections": paper.sections,
         "preprocessor_ids": paper.preprocessor_ids,
         "updated_at": paper.updated_at,
     }

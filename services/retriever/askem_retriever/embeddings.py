@@ -89,7 +89,12 @@ def create_app(settings: EncodeServerSettings, key: str, open_encoder: OpenEncod
 
     limits = {"/v1/embeddings": MAX_BODY_BYTES}
     service = Service(name=NAME, router=router, open=opened, body_limits=limits)
-    app = build_app([service], api_keys=[key], title="Askem encoder")
+    app = build_app(
+        [service],
+        api_keys=[key],
+        rate_per_minute=settings.rate_per_minute,
+        title="Askem encoder",
+    )
     app.add_middleware(BearerKey)
     return app
 

@@ -31,6 +31,9 @@ HYBRID: dict[str, Any] = {
         "paragraph_terms": ["SIDARTHE"],
     },
 }
+EXPLAIN: dict[str, Any] = {
+    "With the defaults": {"question": _QUESTION, "passage_id": "sidarthe-lombardy#p0"},
+}
 SEARCH: dict[str, Any] = {
     "Hybrid": {"question": _QUESTION, "top_k": 3},
     "Dense only": {"question": _QUESTION, "mode": "vector"},
@@ -90,12 +93,45 @@ SEARCH_RESPONSE: dict[str, Any] = {
         "encoder_id": "minilm-int8-4f2a",
     },
 }
+EXPLANATION: dict[str, Any] = {
+    "passage": PASSAGE,
+    "excluded_by": [],
+    "beyond_distance": False,
+    "sparse": {
+        "bm25": 6.1,
+        "terms": [
+            {"term": "sidarth", "tf": 2, "document_frequency": 3, "idf": 6.4, "share": 4.6},
+            {"term": "model", "tf": 1, "document_frequency": 900, "idf": 2.9, "share": 1.5},
+        ],
+        "length": 31,
+        "norm": 0.87,
+        "rank": 1,
+        "screened": True,
+        "last_screened": 1.2,
+    },
+    "dense": {"distance": 0.21, "unsteered": 0.21, "rank": 1},
+    "ranking": {
+        "ranking": "proximity",
+        "score": 2.43,
+        "rank": 1,
+        "parts": {
+            "bm25": 6.1,
+            "cluster": 8.8,
+            "pairs": 3.1,
+            "pair_weight": 0.5,
+            "scale": 9.3,
+            "cosine": 0.79,
+            "cosine_weight": 1.1,
+        },
+    },
+}
 TOPICS = [{"topic": "covid-19", "papers": 1200, "passages": 98304}]
 _PAPER = {
     "paper_id": "sidarthe-lombardy",
     "topics": ["covid-19"],
     "paragraphs": 41,
     "figures": 3,
+    "sections": 0,
     "preprocessor_ids": ["papers-v1"],
     "updated_at": "2026-01-31T12:00:00Z",
 }
@@ -119,6 +155,8 @@ ANSWERS: dict[str, Any] = {
     "hybrid": HITS,
     f"hybrid {SEARCH_MEDIA_TYPE}": SEARCH_RESPONSE,
     "search": SEARCH_RESPONSE,
+    "explain": EXPLANATION,
+    "explain_search": EXPLANATION,
     "topics": TOPICS,
     "papers": PAPERS,
     "paper": PAPER,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from askem.errors import BackendUnavailable, NotFound
 from askem.http import wire
 from askem.http.body import body_schema, read_body
-from askem.http.fields import PaperId, TopicName, WholeNumber
+from askem.http.fields import PaperId, TopicName, WholeNumber, checked
 from askem.http.negotiation import prefers
 from askem.models import CorpusSnapshot, Question
 from askem_retriever import convert, examples
@@ -22,6 +22,26 @@ router = APIRouter(tags=["retriever"])
 
 _Limit = Annotated[int, WholeNumber(1, 1000, text=True)]
 _Offset = Annotated[int, WholeNumber(0, 1_000_000, text=True)]
+
+
+class ExplainQuery(BaseModel):
+    """What of a search fits a URL; POST takes all of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    q: Annotated[str, Field(description="The question.")]
+    passage_id: Annotated[str, Field(description="With '#' written as %23.")]
+    topic: str | None = None
+    doc_type: str | None = None
+    ranking: str | None = None
+    screening_top_k: Annotated[int, WholeNumber(1, 10_000, text=True)] | None = None
+    move_to: str | None = None
+    move_away_from: str | None = None
+
+    def request(self) -> wire.ExplainRequest:
+        """As the body of a POST. Raises FieldErrors."""
+        given = self.model_dump(exclude_none=True)
+        return checked(wire.ExplainRequest, {"question": given.pop("q"), **given})
 
 
 class PapersQuery(BaseModel):
@@ -135,6 +155,40 @@ def _search(
 
 
 @router.get(
+    "/explain",
+    operation_id="explain",
+    summary="Why a passage stands where it stands for a question, or why it does not",
+    responses={200: {"model": wire.ExplanationOut}},
+)
+async def explain(request: Request, query: Annotated[ExplainQuery, Query()]) -> Response:
+    return await _explained(request, query.request())
+
+
+@router.post(
+    "/explain",
+    operation_id="explain_search",
+    summary="The same with every field of a search by /hybrid",
+    openapi_extra=body_schema(wire.ExplainRequest, examples.EXPLAIN),
+    responses={200: {"model": wire.ExplanationOut}},
+)
+async def explain_search(request: Request) -> Response:
+    return await _explained(request, await read_body(request, wire.ExplainRequest))
+
+
+async def _explained(request: Request, body: wire.ExplainRequest) -> Response:
+    state = state_of(request)
+    question = convert.to_question(body, state.settings)
+    if not _may_be_id(body.passage_id):
+        raise NotFound("no passage has this id")
+    retriever = state.components.retriever
+    return _json(
+        await state.executor.run(
+            lambda: convert.explanation_json(retriever.explain(question, body.passage_id))
+        )
+    )
+
+
+@router.get(
     "/topics",
     operation_id="topics",
     summary="The corpus's topics",
@@ -210,4 +264,4 @@ def _passage(components: Components, passage_id: str) -> bytes:
 
 
 def _may_be_id(text: str) -> bool:
-    return len(text) <= 300 and text.isascii() and text.isprintable()
+    return len(text) <= 300 and text.isprintable()

@@ -30,7 +30,7 @@ from askem.encoders.inner_product import (
     layer_norm_bound,
     projected_bound,
 )
-from askem.encoders.windows import Offsets, windows_of
+from askem.encoders.windows import Offsets, passage_windows, windows_of
 from askem.errors import ConfigurationError
 from askem.models import Vector
 
@@ -102,7 +102,7 @@ class DprEncoder:
 
         A text's vectors differ by about 1e-6 with what it is batched with.
         """
-        windows = [self._passage.windows(text) for text in texts]
+        windows = [self._passage.passage_windows(text) for text in texts]
         flat = [window for pieces in windows for window in pieces]
         # Texts of one length together: a batch is as slow as its longest.
         order = sorted(range(len(flat)), key=lambda i: len(flat[i]))
@@ -141,6 +141,9 @@ class _Model:
 
     def windows(self, text: str) -> list[str]:
         return windows_of(text, self._offsets, self._room)
+
+    def passage_windows(self, text: str) -> list[str]:
+        return passage_windows(text, self._offsets, self._room)
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """Shape (texts, dimension), float32; every text fits the window."""

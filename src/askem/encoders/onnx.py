@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from askem.encoders.vectors import unit
-from askem.encoders.windows import Offsets, windows_of
+from askem.encoders.windows import Offsets, passage_windows, windows_of
 from askem.errors import ConfigurationError
 from askem.models import Vector
 
@@ -81,7 +81,8 @@ class OnnxEncoder:
     def encode_passages(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """One array a text, shape (windows, dimension), in the order of `texts`."""
         prefix = self._model.passage_prefix
-        windows = [self.windows(text, prefix) for text in texts]
+        room = self._room(prefix)
+        windows = [passage_windows(text, self._offsets, room) for text in texts]
         flat = [prefix + window for pieces in windows for window in pieces]
         vectors = iter(list(self._pool.map(self._encode, flat)))
         return [np.vstack([next(vectors) for _ in pieces]) for pieces in windows]

@@ -20,7 +20,7 @@ from askem.encoders.embeddings_client import (
 )
 from askem.encoders.estimate import estimated_offsets
 from askem.encoders.vectors import question_vector
-from askem.encoders.windows import windows_of
+from askem.encoders.windows import passage_windows, windows_of
 from askem.errors import ConfigurationError, Overloaded
 from askem.models import Vector
 
@@ -90,7 +90,7 @@ class RemoteEncoder:
 
         Raises BackendUnavailable, ConfigurationError; the requests that wait are dropped then.
         """
-        windows = [self.windows(text) for text in texts]
+        windows = [passage_windows(text, estimated_offsets, self._room) for text in texts]
         flat = [window for pieces in windows for window in pieces]
         asked = [
             self._pool.submit(self._ask, batch, "document", _PASSAGES) for batch in _batches(flat)

@@ -22,6 +22,17 @@ def windows_of(text: str, offsets_of: Callable[[str], Offsets], limit: int) -> l
     return [window for piece in pieces for window in windows_of(piece, offsets_of, limit)]
 
 
+def passage_windows(text: str, offsets_of: Callable[[str], Offsets], limit: int) -> list[str]:
+    """`windows_of` for a passage. A first line with a blank one after it, a section's heading path,
+    stands at the head of every window, unless it would take more than half of one."""
+    path, blank, body = text.partition("\n\n")
+    head = f"{path}\n\n"
+    taken = len(offsets_of(head)) if blank and "\n" not in path else limit
+    if taken > limit // 2 or len(offsets_of(text)) <= limit:
+        return windows_of(text, offsets_of, limit)
+    return [head + window for window in windows_of(body, offsets_of, limit - taken)]
+
+
 def split_into_windows(text: str, offsets: Offsets, limit: int) -> list[str]:
     """Pieces of `text` of at most `limit` tokens that cover all of it, cut at sentences.
 

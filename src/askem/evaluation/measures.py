@@ -12,7 +12,11 @@ Qrels = Mapping[str, Mapping[str, int]]
 Run = Mapping[str, Sequence[str]]
 """Question id to document ids, best first."""
 
-MEASURES = {"nDCG@10": nDCG @ 10, "R@5": R @ 5, "MRR@10": RR @ 10, "R@100": R @ 100}
+MEASURES = {
+    "nDCG@10": nDCG @ 10,
+    **{f"R@{k}": R @ k for k in (1, 3, 5, 10, 100)},
+    "MRR@10": RR @ 10,
+}
 
 
 def by_question(run: Run, qrels: Qrels) -> dict[str, dict[str, float]]:

@@ -26,7 +26,7 @@ class StoredPassage(AnswerModel):
     paper_id: str
     doc_type: DocType
     text: str
-    cosmos_object_id: str | None = Field(description="The figure's object id; null for paragraphs.")
+    cosmos_object_id: str | None = Field(description="The figure's object id; null otherwise.")
     article_terms: tuple[str, ...] = Field(default=(), description="Obsolete: always empty.")
     paragraph_terms: tuple[str, ...]
     passage_id: str
@@ -128,6 +128,60 @@ class SearchResponse(AnswerModel):
     )
 
 
+class TermShareOut(AnswerModel):
+    """One term's share of a passage's BM25: idf tf / (tf + norm)."""
+
+    term: str
+    tf: int = Field(description="How often the passage has it.")
+    document_frequency: int = Field(description="How many passages of the corpus have it.")
+    idf: float
+    share: float
+
+
+class SparseViewOut(AnswerModel):
+    """The passage in the sparse leg; `bm25` is the sum of the terms' shares."""
+
+    bm25: float
+    terms: tuple[TermShareOut, ...]
+    length: int = Field(description="Content tokens; 0 where it has none of the terms.")
+    norm: float = Field(description="k1 (1 - b + b length / mean length).")
+    rank: int | None = Field(description="By BM25 under the filters; null beyond 10,000.")
+    screened: bool
+    last_screened: float | None = Field(description="BM25 of the last passage handed on.")
+
+
+class DenseViewOut(AnswerModel):
+    """The passage in the dense leg; cosine distances, 0 to 2."""
+
+    distance: float = Field(description="To the steered question.")
+    unsteered: float = Field(description="To the question as it was asked.")
+    rank: int | None = Field(description="By distance among what was screened.")
+
+
+class RankingViewOut(AnswerModel):
+    """The ranking's arithmetic."""
+
+    ranking: Ranking
+    score: float
+    rank: int = Field(description="Among what was screened, before the cut of distance.")
+    parts: dict[str, float] = Field(
+        description="proximity: (bm25 + cluster + pair_weight pairs) / scale + cosine_weight "
+        "cosine. blend: (1 - dense_weight) bm25_normalised + dense_weight cosine_normalised. "
+        "rrf: 1 / (k + sparse_rank) + 1 / (k + dense_rank). distance: cosine."
+    )
+
+
+class ExplanationOut(AnswerModel):
+    """Why a passage stands where it stands, or why it is not there."""
+
+    passage: StoredPassage
+    excluded_by: tuple[str, ...] = Field(description="Filters that keep it out.")
+    beyond_distance: bool = Field(description="Whether the cut of distance keeps it out.")
+    sparse: SparseViewOut | None = Field(description="Null for a question without content words.")
+    dense: DenseViewOut
+    ranking: RankingViewOut | None = Field(description="Null where it was not screened.")
+
+
 class TopicOut(AnswerModel):
     topic: str
     papers: int
@@ -141,6 +195,7 @@ class PaperOut(AnswerModel):
     topics: tuple[str, ...]
     paragraphs: int = Field(description="How many passages of type paragraph.")
     figures: int = Field(description="How many passages of type figure.")
+    sections: int = Field(description="How many passages of type section.")
     preprocessor_ids: tuple[str, ...]
     updated_at: str = Field(description="UTC, ISO 8601.")
 

@@ -88,6 +88,9 @@ class AskemClient:
     def search(self, request: wire.SearchRequest) -> wire.SearchResponse:
         return self._send(exchange.search(request))
 
+    def explain(self, request: wire.ExplainRequest) -> wire.ExplanationOut:
+        return self._send(exchange.explain(request))
+
     def topics(self) -> list[wire.TopicOut]:
         return self._send(exchange.topics())
 
@@ -162,6 +165,9 @@ class AsyncAskemClient:
 
     async def search(self, request: wire.SearchRequest) -> wire.SearchResponse:
         return await self._send(exchange.search(request))
+
+    async def explain(self, request: wire.ExplainRequest) -> wire.ExplanationOut:
+        return await self._send(exchange.explain(request))
 
     async def topics(self) -> list[wire.TopicOut]:
         return await self._send(exchange.topics())

@@ -26,6 +26,7 @@ from askem.http.keys import ApiKeyGuard, fingerprint
 from askem.http.keywatch import KeyringWatch
 from askem.http.limits import BodyLimit, RequestContext
 from askem.http.openapi import ScopedRoutes, describe
+from askem.http.rate import RateLimit
 from askem.http.scopes import READ_METHODS, KeyScope
 
 GROUP = "askem.services"
@@ -92,10 +93,12 @@ def build_app(
     *,
     api_keys: Iterable[str],
     keyring: KeyringWatch | None = None,
+    rate_per_minute: int = 0,
     title: str = "Askem",
 ) -> FastAPI:
     """One app that answers for all `services`. `api_keys` have every scope, those of `keyring`
-    their own. Raises ConfigurationError for an unusable key, and without any.
+    their own. `rate_per_minute`: most requests of one key; 0: as many as come. Raises
+    ConfigurationError for an unusable key, and without any.
 
     Resources open when the app starts, in the order of `services`, and close in reverse.
     """
@@ -132,6 +135,8 @@ def build_app(
     }
     # The last one added is the outermost.
     app.add_middleware(BodyLimit, exceptions=limits, streamed=streamed)
+    if rate_per_minute:
+        app.add_middleware(RateLimit, per_minute=rate_per_minute)
     app.add_middleware(ApiKeyGuard, **guard)
     app.add_middleware(RequestContext)
     # Middleware is built when the app starts; an unusable key must show before.

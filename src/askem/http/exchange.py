@@ -27,6 +27,7 @@ _TOPICS = TypeAdapter(list[wire.TopicOut])
 _PAPERS = TypeAdapter(wire.PapersPage)
 _PAPER = TypeAdapter(wire.PaperDetail)
 _PASSAGE = TypeAdapter(wire.StoredPassage)
+_EXPLANATION = TypeAdapter(wire.ExplanationOut)
 _READY = TypeAdapter(wire.Readiness)
 
 
@@ -98,6 +99,10 @@ def hybrid_search(request: wire.HybridRequest) -> Call[_Either]:
 
 def search(request: wire.SearchRequest) -> Call[wire.SearchResponse]:
     return _post("/search", _SEARCH, request)
+
+
+def explain(request: wire.ExplainRequest) -> Call[wire.ExplanationOut]:
+    return _post("/explain", _EXPLANATION, request)
 
 
 def topics() -> Call[list[wire.TopicOut]]:

@@ -144,10 +144,11 @@ def parse_json(model: type[_Model], body: bytes) -> _Model:
         data = _parse_what_json_allows(body, str(error))
     if not isinstance(data, dict):
         raise FieldErrors([("body", "must be a JSON object")])
-    return _checked(model, data)
+    return checked(model, data)
 
 
-def _checked(model: type[_Model], data: dict[str, Any]) -> _Model:
+def checked(model: type[_Model], data: dict[str, Any]) -> _Model:
+    """`data` as a checked `model`. Raises FieldErrors."""
     try:
         return model.model_validate(data)
     except ValidationError as error:

@@ -17,6 +17,7 @@ Document = dict[str, Any]
 ScopedRoutes = tuple[Sequence[BaseRoute], KeyScope]
 """Routes of a service, and the scope that their methods need other than GET."""
 
+_HEADERS = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 _EXAMPLES: dict[int, tuple[str, Document]] = {
     401: ("No valid key.", {"detail": f"Send a valid key in the header {HEADER}."}),
     403: ("The key lacks the scope.", {"detail": missing_scope("read")}),
@@ -31,6 +32,10 @@ _EXAMPLES: dict[int, tuple[str, Document]] = {
             "detail": "The request does not fit; see errors.",
             "errors": [{"field": "top_k", "message": "must be less than or equal to 100"}],
         },
+    ),
+    429: (
+        "The key has used up its requests; see the headers Retry-After and RateLimit-Reset.",
+        {"detail": "The key has used up its 600 requests a minute; try again in 1 s."},
     ),
     503: (
         "It cannot be answered now; the header Retry-After says when to try again.",
@@ -115,7 +120,7 @@ def _complete(operation: Document, path: str, scope: KeyScope | None) -> None:
     statuses = {405}
     if scope:
         operation["security"] = [{"ApiKey": [scope]}]
-        statuses |= {401, 403, 503}
+        statuses |= {401, 403, 429, 503}
     if "{" in path:
         statuses.add(404)
     if "requestBody" in operation:
@@ -139,7 +144,7 @@ def _response(status: int) -> Document:
         "description": description,
         "content": {MEDIA_TYPE: {"schema": schema, "example": example}},
     }
-    header = {401: "WWW-Authenticate", 405: "Allow", 503: "Retry-After"}.get(status)
+    header = _HEADERS.get(status)
     if header:
         response["headers"] = {header: {"schema": {"type": "string"}}}
     return response

@@ -14,6 +14,7 @@ from pydantic import (
 from askem.http.answers import (
     SEARCH_MEDIA_TYPE,
     CheckOut,
+    ExplanationOut,
     FiltersOut,
     Mode,
     PaperDetail,
@@ -31,6 +32,7 @@ from askem.http.answers import (
 )
 from askem.http.fields import (
     NULLABLE,
+    Clean,
     PaperId,
     PreprocessorId,
     RequestModel,
@@ -47,6 +49,8 @@ __all__ = [
     "DEFAULT_WEIGHT",
     "SEARCH_MEDIA_TYPE",
     "CheckOut",
+    "ExplainRequest",
+    "ExplanationOut",
     "FiltersOut",
     "HybridRequest",
     "Mode",
@@ -203,3 +207,9 @@ class SearchRequest(HybridRequest):
     mode: Annotated[
         Mode, Field(description="`vector` ignores screening_top_k and ranking."), NULLABLE
     ] = "hybrid"
+
+
+class ExplainRequest(HybridRequest):
+    """A search by `/hybrid`, and the passage whose place in it is to be explained."""
+
+    passage_id: Annotated[str, Field(min_length=1, max_length=300), Clean]

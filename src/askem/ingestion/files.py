@@ -20,6 +20,8 @@ class SourceFile:
     path: Path
     key: SourceKey
     problem: str | None = None
+    name: str = ""
+    """As reports show it: the path from the folder that was listed, or the file's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def _source(path: Path, doc_type: DocType) -> SourceFile:
     if doc_type == "figure":
         paper_id, _, object_id = paper_id.rpartition(".")
     key = SourceKey(paper_id, doc_type, object_id)
-    return SourceFile(path, key, id_problem(key) or _file_problem(path))
+    return SourceFile(path, key, id_problem(key) or file_problem(path), printable(path.name))
 
 
 def printable(file_name: str) -> str:
@@ -90,7 +92,8 @@ def id_problem(key: SourceKey) -> str | None:
     return None
 
 
-def _file_problem(path: Path) -> str | None:
+def file_problem(path: Path) -> str | None:
+    """Why a file cannot be read as a source; None where it can."""
     if path.is_symlink():
         return "a symbolic link; links are not followed"
     if not path.is_file():

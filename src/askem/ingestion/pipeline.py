@@ -20,6 +20,7 @@ from askem.ports import EncodedSource, Encoder, Ledger, LedgerEntry, PassageWrit
 from askem.text.analysis import tokens
 from askem.text.decoding import Decoded, decode
 from askem.text.preprocessing import Preprocessor
+from askem.text.sections import SectionPreprocessor
 from askem.text.terms import term_counts
 
 BATCH_PASSAGES = 256
@@ -49,6 +50,8 @@ class _Prepared:
     source: SourceInput
     entry: LedgerEntry
     texts: list[str]
+    anchors: list[str]
+    """Names of sections, parallel to `texts`; empty for passages without."""
     repairs: dict[str, int]
 
 
@@ -116,7 +119,7 @@ class IngestPipeline:
         if problem := not_text(source.data, decoded):
             return self._failed(source, entry, known, problem, decoded)
         try:
-            texts = self._preprocessor(decoded.text)
+            texts, anchors = self._passages(source.key, decoded.text)
         except Exception as error:  # noqa: BLE001 - a fault on one text is that file's alone
             return self._failed(source, entry, known, f"{type(error).__name__}: {error}", decoded)
         if not texts:
@@ -124,7 +127,20 @@ class IngestPipeline:
         if (longest := max(map(len, texts))) > MAX_PASSAGE_CHARACTERS:
             reason = f"a passage of {longest:,} characters; at most {MAX_PASSAGE_CHARACTERS:,}"
             return self._failed(source, entry, known, reason, decoded)
-        return _Prepared(source, replace(entry, passages=len(texts)), texts, decoded.repairs)
+        entry = replace(entry, passages=len(texts))
+        return _Prepared(source, entry, texts, anchors, decoded.repairs)
+
+    def _passages(self, key: SourceKey, text: str) -> tuple[list[str], list[str]]:
+        """Texts and names of passages. Raises ValueError where the preprocessor does not fit."""
+        named = isinstance(self._preprocessor, SectionPreprocessor)
+        if named != (key.doc_type == "section"):
+            made = self._preprocessor.preprocessor_id
+            raise ValueError(f"{made} does not make passages of type {key.doc_type}")
+        if isinstance(self._preprocessor, SectionPreprocessor):
+            sections = self._preprocessor.sections(text, key.paper_id.rpartition(".")[2])
+            return [found.text for found in sections], [found.anchor for found in sections]
+        texts = self._preprocessor(text)
+        return texts, [""] * len(texts)
 
     def _wanted(
         self, source: SourceInput, content_hash: str, known: LedgerEntry | None
@@ -229,7 +245,8 @@ class IngestPipeline:
         encoded = []
         for prepared in batch:
             entry = prepared.entry
-            passages = tuple(_passage(entry, i, text) for i, text in enumerate(prepared.texts))
+            named = zip(prepared.texts, prepared.anchors, strict=True)
+            passages = tuple(_passage(entry, i, *passage) for i, passage in enumerate(named))
             encoded.append(
                 EncodedSource(
                     key=entry.key,
@@ -244,10 +261,10 @@ class IngestPipeline:
         return encoded
 
 
-def _passage(entry: LedgerEntry, order: int, text: str) -> Passage:
+def _passage(entry: LedgerEntry, order: int, text: str, anchor: str) -> Passage:
     terms = tuple(term for term, _ in term_counts(text)[:MAX_TERMS_PER_PASSAGE])
     return Passage(
-        passage_id=entry.key.passage_id(order),
+        passage_id=entry.key.passage_id(order, anchor),
         paper_id=entry.key.paper_id,
         doc_type=entry.key.doc_type,
         preprocessor_id=entry.preprocessor_id,

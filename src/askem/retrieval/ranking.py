@@ -6,7 +6,7 @@ original system did; `docs/ranking.md` has the measurements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,44 +16,76 @@ from askem.models import Ranking, Screened
 
 Scores = NDArray[np.float64]
 
-KERNEL_WIDTH = 5.0
-"""Content tokens after which a neighbouring term counts 1/e (a plateau from 3 to 8)."""
-PAIR_WEIGHT = 0.5
-COSINE_WEIGHT = 1.1
-BLEND_DENSE_WEIGHT = 0.25
 RRF_K = 60
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The rankings' constants, chosen by measurement (`docs/ranking.md`)."""
+
+    cosine: float = 1.1
+    """Of the cosine in `proximity`."""
+    pair: float = 0.5
+    """Of P in `proximity`."""
+    kernel_width: float = 5.0
+    """Content tokens after which a neighbouring term counts 1/e (a plateau from 3 to 8)."""
+    blend_dense: float = 0.25
+    """Of the dense leg in `blend`, 0..1."""
+
+
+DEFAULT_WEIGHTS = Weights()
+
+
 def rank(
-    ranking: Ranking, screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.float64]
+    ranking: Ranking,
+    screened: Screened,
+    rows: NDArray[np.intp],
+    distances: NDArray[np.float64],
+    weights: Weights = DEFAULT_WEIGHTS,
 ) -> Scores:
     """Scores of the passages in `rows` (indices into `screened`), in the order of `rows`.
 
     `distances`, parallel to `rows`, are cosine distances to the question, 0..2.
     """
-    return _RANKERS[ranking](screened, rows, distances)
+    if ranking == "proximity":
+        return proximity(screened, rows, distances, weights)
+    if ranking == "blend":
+        return blend(screened, rows, distances, weights.blend_dense)
+    if ranking == "rrf":
+        return rrf(rows, distances)
+    return 1.0 - distances
 
 
-def proximity(screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.float64]) -> Scores:
+def proximity(
+    screened: Screened,
+    rows: NDArray[np.intp],
+    distances: NDArray[np.float64],
+    weights: Weights = DEFAULT_WEIGHTS,
+) -> Scores:
     """(B + K + P/2) / T + 1.1 cosine.
 
     B is BM25; K the best local cluster of question terms; P how close adjacent question terms
     stand to each other; T = the idf mass of the question's terms, those the corpus lacks
     included, which puts every question on one scale. T > 0 wherever anything was screened.
     """
-    clusters, pairs = term_proximity(screened)
-    lexical = screened.bm25 + clusters + PAIR_WEIGHT * pairs
-    scores: Scores = lexical[rows] / screened.idf.sum() + COSINE_WEIGHT * (1.0 - distances)
+    clusters, pairs = term_proximity(screened, weights.kernel_width)
+    lexical = screened.bm25 + clusters + weights.pair * pairs
+    scores: Scores = lexical[rows] / screened.idf.sum() + weights.cosine * (1.0 - distances)
     return scores
 
 
-def blend(screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.float64]) -> Scores:
-    """Min-max normalised BM25 and similarity, weighted 3 : 1."""
-    lexical = _min_max(screened.bm25[rows])
-    return (1 - BLEND_DENSE_WEIGHT) * lexical + BLEND_DENSE_WEIGHT * _min_max(-distances)
+def blend(
+    screened: Screened,
+    rows: NDArray[np.intp],
+    distances: NDArray[np.float64],
+    dense_weight: float = DEFAULT_WEIGHTS.blend_dense,
+) -> Scores:
+    """Min-max normalised BM25 and similarity, by default weighted 3 : 1."""
+    lexical = min_max_of(screened.bm25[rows])
+    return (1 - dense_weight) * lexical + dense_weight * min_max_of(-distances)
 
 
-def rrf(screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.float64]) -> Scores:
+def rrf(rows: NDArray[np.intp], distances: NDArray[np.float64]) -> Scores:
     """Reciprocal rank fusion of both legs, k = 60 (Cormack, Clarke and Büttcher 2009)."""
     sparse_rank = rows + 1
     dense_rank = np.empty(len(rows), dtype=np.int64)
@@ -62,31 +94,21 @@ def rrf(screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.float6
     return scores
 
 
-def distance(screened: Screened, rows: NDArray[np.intp], distances: NDArray[np.float64]) -> Scores:
-    """1 - distance: dense order within what was screened."""
-    return 1.0 - distances
-
-
-_RANKERS: Mapping[Ranking, Callable[[Screened, NDArray[np.intp], NDArray[np.float64]], Scores]] = {
-    "proximity": proximity,
-    "blend": blend,
-    "rrf": rrf,
-    "distance": distance,
-}
-
-
-def _min_max(values: Scores) -> Scores:
+def min_max_of(values: Scores) -> Scores:
+    """Values moved and scaled to 0..1; all 0 where they are equal."""
     if not len(values):
         return values
     low, high = values.min(), values.max()
     return np.zeros_like(values) if high == low else (values - low) / (high - low)
 
 
-def term_proximity(screened: Screened) -> tuple[Scores, Scores]:
+def term_proximity(
+    screened: Screened, kernel_width: float = DEFAULT_WEIGHTS.kernel_width
+) -> tuple[Scores, Scores]:
     """K and P of every screened passage; both shape (n,).
 
     With d(i, t) the distance in content tokens from position i to the nearest occurrence of t:
-    K = max over occurrences i of any question term of sum_t idf(t) exp(-d(i, t) / 5);
+    K = max over occurrences i of any question term of sum_t idf(t) exp(-d(i, t) / kernel_width);
     P = sum over adjacent question terms (a, b) of (idf(a) + idf(b)) / (2 delta), delta the least
     distance between them, doubled where b comes before a.
     """
@@ -104,7 +126,7 @@ def term_proximity(screened: Screened) -> tuple[Scores, Scores]:
     for term, places in enumerate(occurrences):
         if len(places):
             nearest = _nearest(axis, axis[places])
-            mass += screened.idf[term] * np.exp(-nearest / KERNEL_WIDTH)
+            mass += screened.idf[term] * np.exp(-nearest / kernel_width)
     np.maximum.at(clusters, rows, mass)
     for first, second in pairwise(range(terms)):
         a, b = occurrences[first], occurrences[second]

@@ -13,9 +13,11 @@ from askem.errors import BackendUnavailable
 from askem.models import DenseHits, Hit, Question, Repair, Screened, SearchResult, Vector
 from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
 from askem.retrieval.clock import Clock
-from askem.retrieval.ranking import rank
+from askem.retrieval.explain import AsRead, Explanation, explain
+from askem.retrieval.ranking import DEFAULT_WEIGHTS, Weights, rank
 from askem.retrieval.repair import Reading, readings, repaired, respelt, surface
 from askem.retrieval.steering import move_away_from, move_to
+from askem.retrieval.widening import widened
 from askem.text.analysis import question_terms
 
 
@@ -30,6 +32,7 @@ class Retriever:
         dense: DenseIndex,
         reader: PassageReader,
         executor: Executor | None = None,
+        weights: Weights = DEFAULT_WEIGHTS,
     ) -> None:
         """`executor`, where given, encodes the question while the sparse leg screens; it must
         not be the one that runs this object's methods."""
@@ -38,6 +41,7 @@ class Retriever:
         self._dense = dense
         self._reader = reader
         self._executor = executor
+        self._weights = weights
 
     def vector(self, question: Question) -> SearchResult:
         """Dense search: the passages nearest to the (steered) question; score = 1 - distance."""
@@ -80,6 +84,9 @@ class Retriever:
         else:
             vector, spent = encoding.result() if encoding else self._timed_vector(question)
         clock.add("encode", spent)
+        if question.nearest_top_k:
+            with clock.stage("widen"):
+                screened = self._widened(question, terms, vector, screened)
         ids = screened.passage_ids
         degraded: tuple[str, ...] = ()
         nearest: float | None = None
@@ -111,6 +118,27 @@ class Retriever:
             degraded=degraded,
         )
 
+    def explain(self, question: Question, passage_id: str) -> Explanation:
+        """Where `hybrid` puts a passage for `question`, and why. Raises NotFound for an unknown
+        passage, BackendUnavailable."""
+        terms, screened, read = self._screen(question, question_terms(question.text), Clock())
+        text = respelt(question.text, read)
+        reading = AsRead(
+            terms=terms,
+            screened=screened,
+            vector=self.steered_vector(replace(question, text=text)),
+            unsteered=self._encoder.encode_question(text),
+        )
+        return explain(
+            question,
+            passage_id,
+            reading,
+            sparse=self._sparse,
+            dense=self._dense,
+            reader=self._reader,
+            weights=self._weights,
+        )
+
     def _screen(
         self, question: Question, terms: list[str], clock: Clock
     ) -> tuple[list[str], Screened, list[Reading]]:
@@ -127,6 +155,15 @@ class Retriever:
                 terms = repaired(terms, read)
                 screened = self._sparse.screen(terms, limit, filters)
         return terms, screened, read
+
+    def _widened(
+        self, question: Question, terms: list[str], vector: Vector, screened: Screened
+    ) -> Screened:
+        near = self._dense.search(vector, question.nearest_top_k, question.filters).passage_ids
+        known = set(screened.passage_ids)
+        more = [passage_id for passage_id in near if passage_id not in known]
+        named = self._sparse.screen(terms, len(more), question.filters, within=more)
+        return widened(screened, named, more)
 
     def steered_vector(self, question: Question) -> Vector:
         """The question's vector, moved by its steering; shape (dimension,), not renormalised."""
@@ -158,7 +195,7 @@ class Retriever:
         """Screened passages that the dense leg knows too, best first; ties by distance, then id."""
         row_of = {passage_id: row for row, passage_id in enumerate(screened.passage_ids)}
         rows = np.array([row_of[passage_id] for passage_id in found.passage_ids], dtype=np.intp)
-        scores = rank(question.ranking, screened, rows, found.distances)
+        scores = rank(question.ranking, screened, rows, found.distances, self._weights)
         places = [
             _Place(
                 passage_id=found.passage_ids[i],

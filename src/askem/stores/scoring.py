@@ -47,8 +47,11 @@ def screened(
     hit_rows, hit_positions, hit_terms = hits
     counts = np.zeros((len(ids), len(idf)))
     np.add.at(counts, (hit_rows, hit_terms), 1.0)
-    bm25 = _bm25(counts, lengths, idf, mean_length)
-    order = sorted(range(len(ids)), key=lambda i: (-bm25[i], ids[i]))[:top_k]
+    norms = np.asarray(K1 * (1 - B + B * lengths / max(mean_length, 1e-9)), dtype=np.float64)
+    bm25 = _bm25(counts, norms, idf)
+    # Where passages were named, some may have none of the terms.
+    matching = np.flatnonzero(counts.any(axis=1)).tolist()
+    order = sorted(matching, key=lambda i: (-bm25[i], ids[i]))[:top_k]
     new_row = np.full(len(ids), -1, dtype=np.int32)
     new_row[order] = np.arange(len(order), dtype=np.int32)
     moved = new_row[hit_rows]
@@ -57,6 +60,8 @@ def screened(
     return Screened(
         passage_ids=[ids[i] for i in order],
         bm25=bm25[order],
+        lengths=lengths[order],
+        norms=norms[order],
         idf=idf,
         document_frequency=frequencies,
         hit_rows=moved[kept],
@@ -66,15 +71,11 @@ def screened(
 
 
 def _bm25(
-    counts: NDArray[np.float64],
-    lengths: NDArray[np.int64],
-    idf: NDArray[np.float64],
-    mean_length: float,
+    counts: NDArray[np.float64], norms: NDArray[np.float64], idf: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """BM25 in Lucene's form, each distinct term once; counts have shape (passages, terms)."""
-    norm = K1 * (1 - B + B * lengths / max(mean_length, 1e-9))
     # Not a matrix product: that rounds equal rows differently, by their place.
-    scores: NDArray[np.float64] = (counts / (counts + norm[:, None]) * idf).sum(axis=1)
+    scores: NDArray[np.float64] = (counts / (counts + norms[:, None]) * idf).sum(axis=1)
     return scores
 
 

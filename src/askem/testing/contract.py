@@ -67,7 +67,7 @@ def make_source(
     key = SourceKey(paper_id, doc_type, cosmos_object_id)
     passages = tuple(
         Passage(
-            passage_id=key.passage_id(order),
+            passage_id=key.passage_id(order, f"überblick--{order}"),
             paper_id=paper_id,
             doc_type=doc_type,
             preprocessor_id=preprocessor_id,
@@ -102,13 +102,18 @@ def assert_same_screening(
     top_k: int,
     filters: Filters,
     tolerance: float,
+    within: Sequence[str] | None = None,
 ) -> None:
     """Same ids in the same order up to ties, same scores, statistics and places of the terms."""
-    every = model.screen(terms, EVERYTHING, filters)
+    every = model.screen(terms, EVERYTHING, filters, within)
     score = dict(zip(every.passage_ids, every.bm25, strict=True))
     wanted = every.bm25[:top_k]
     _assert_ranked(got.passage_ids, got.bm25, score, wanted, tolerance)
     np.testing.assert_allclose(got.idf, every.idf, atol=tolerance)
+    norm_of = dict(zip(every.passage_ids, every.norms, strict=True))
+    length_of = dict(zip(every.passage_ids, every.lengths, strict=True))
+    np.testing.assert_allclose(got.norms, [norm_of[i] for i in got.passage_ids], atol=tolerance)
+    assert got.lengths.tolist() == [length_of[i] for i in got.passage_ids]
     assert got.document_frequency.tolist() == every.document_frequency.tolist()
     kept = set(got.passage_ids)
     places = _places(got)
@@ -365,7 +370,12 @@ class StoreContract:
         store.writer.replace(sources)
         model, vector = model_of(sources, encoder), encoder.encode_question(QUESTIONS[0])
         within = ["sidarthe#p1", "nowhere#p0", f"{_DOTTED}#p0", "sidarthe#fig-obj-3.0", "2020.03#p"]
+        terms = question_terms(QUESTIONS[0])
         for filters, top_k in product(FILTERS, (1, 2, 100)):
+            screened = store.sparse.screen(terms, top_k, filters, within)
+            assert_same_screening(
+                screened, model, terms, top_k, filters, self.bm25_tolerance, within
+            )
             found = store.dense.search(vector, top_k, filters, within)
             assert_same_neighbours(
                 found, model, vector, top_k, filters, within, self.distance_tolerance
@@ -376,6 +386,7 @@ class StoreContract:
         vector = encoder.encode_question("infection")
         for within in ([], ["nowhere#p0"]):
             assert store.dense.search(vector, 5, Filters(), within).passage_ids == []
+            assert store.sparse.screen(["infect"], 5, Filters(), within).passage_ids == []
 
     def test_a_deleted_passage_is_not_found_within(
         self, store: Store, encoder: FakeEncoder
@@ -542,8 +553,26 @@ class StoreContract:
         assert (paper.paragraphs, paper.figures) == (3, 1)
         assert paper.topics == ("covid-19",)
         assert paper.preprocessor_ids == ("figures-v1", "papers-v1")
+        assert paper.sections == 0
         assert store.reader.paper("nowhere") is None
         assert store.reader.paper("10.1101-2020") is None
+
+    def test_a_page_of_a_handbook_is_held_by_its_sections_names(
+        self, store: Store, encoder: FakeEncoder
+    ) -> None:
+        texts = ["Runbook > Steps\n\n1. infection\n2. model", "Runbook > Table\n\n| a |\n|---|"]
+        page = make_source("runbooks.a", texts, encoder, doc_type="section")
+        store.writer.replace([page, *contract_corpus(encoder)])
+        ids = ["runbooks.a#überblick--0", "runbooks.a#überblick--1"]
+        assert [p.passage_id for p in page.passages] == ids
+        assert store.reader.passages(ids) == dict(zip(ids, page.passages, strict=True))
+        summary = store.reader.paper("runbooks.a")
+        assert summary is not None
+        assert (summary.paragraphs, summary.figures, summary.sections) == (0, 0, 2)
+        filters = Filters(doc_type="section")
+        assert store.sparse.screen(["infect"], 9, filters).passage_ids == ids[:1]
+        vector = encoder.encode_question("infection model")
+        assert sorted(store.dense.search(vector, 9, filters).passage_ids) == ids
 
     def test_papers_are_listed_page_by_page(self, store: Store, encoder: FakeEncoder) -> None:
         sources = contract_corpus(encoder)

@@ -90,7 +90,13 @@ class FakeStore:
 
     # SparseIndex
 
-    def screen(self, terms: Sequence[str], top_k: int, filters: Filters) -> Screened:
+    def screen(
+        self,
+        terms: Sequence[str],
+        top_k: int,
+        filters: Filters,
+        within: Sequence[str] | None = None,
+    ) -> Screened:
         self._hook("screen")
         frequency = [sum(term in have for have in self._tokens.values()) for term in terms]
         total = len(self._tokens)
@@ -98,7 +104,8 @@ class FakeStore:
         scores = {
             key: score
             for key in self._matching(filters)
-            if (score := self._bm25(self._tokens[key], terms, idf)) > 0
+            if (within is None or key in within)
+            and (score := self._bm25(self._tokens[key], terms, idf)) > 0
         }
         ids = sorted(scores, key=lambda key: (-scores[key], key))[:top_k]
         places = [
@@ -111,6 +118,8 @@ class FakeStore:
         return Screened(
             passage_ids=ids,
             bm25=np.array([scores[key] for key in ids], dtype=np.float64),
+            lengths=np.array([len(self._tokens[key]) for key in ids], dtype=np.int64),
+            norms=np.array([self._norm(self._tokens[key]) for key in ids], dtype=np.float64),
             idf=idf,
             document_frequency=np.array(frequency, dtype=np.int64),
             hit_rows=columns[:, 0],
@@ -124,13 +133,16 @@ class FakeStore:
         return {term: n for term, n in counted.items() if n}
 
     def _bm25(self, have: list[str], terms: Sequence[str], idf: NDArray[np.float64]) -> float:
-        mean = sum(map(len, self._tokens.values())) / len(self._tokens)
-        norm = K1 * (1 - B + B * len(have) / mean) if mean else K1
+        norm = self._norm(have)
         counts = Counter(have)
         return sum(
             float(weight) * counts[term] / (counts[term] + norm)
             for term, weight in zip(terms, idf, strict=True)
         )
+
+    def _norm(self, have: list[str]) -> float:
+        mean = sum(map(len, self._tokens.values())) / len(self._tokens)
+        return K1 * (1 - B + B * len(have) / mean) if mean else K1
 
     # DenseIndex
 
@@ -197,12 +209,13 @@ class FakeStore:
         found = self._of(paper_id)
         if not found:
             return None
-        paragraphs = sum(passage.doc_type == "paragraph" for passage in found)
+        types = Counter(passage.doc_type for passage in found)
         return PaperSummary(
             paper_id=paper_id,
             topics=tuple(sorted({topic for passage in found for topic in passage.topics})),
-            paragraphs=paragraphs,
-            figures=len(found) - paragraphs,
+            paragraphs=types["paragraph"],
+            figures=types["figure"],
+            sections=types["section"],
             preprocessor_ids=tuple(sorted({passage.preprocessor_id for passage in found})),
             updated_at="2020-01-01T00:00:00Z",
         )

@@ -10,6 +10,8 @@ import re
 from itertools import pairwise
 from typing import Protocol
 
+from askem.errors import InvalidInput
+from askem.models import DocType
 from askem.text.decoding import clean
 from askem.text.dehyphenate import build_vocabulary, join_lines
 from askem.text.furniture import remove_furniture
@@ -19,6 +21,7 @@ from askem.text.packing import MAX_WORDS, cut_paragraph, pack
 from askem.text.paragraphs import Block, Kind, column_blocks
 from askem.text.reading_order import restore_order
 from askem.text.references import reference_indices
+from askem.text.sections import Section
 from askem.text.sentences import ends_sentence
 
 _BLANK_LINES = re.compile(r"\n\s*\n|\f")
@@ -35,7 +38,8 @@ class Preprocessor(Protocol):
         ...
 
     def __call__(self, text: str) -> list[str]:
-        """Passages: non-empty, one line each, the same for the same text. Never raises."""
+        """Passages: non-empty, the same for the same text; one line each but for sections, whose
+        first line is their heading path. Never raises."""
         ...
 
 
@@ -75,6 +79,19 @@ class _Figures:
         return cut_paragraph(caption, _MAX_FIGURE_WORDS, MAX_WORDS)
 
 
+class _Markdown:
+    preprocessor_id = "markdown-v1"
+
+    def __call__(self, text: str) -> list[str]:
+        return [section.text for section in self.sections(text, "")]
+
+    def sections(self, text: str, fallback_title: str) -> list[Section]:
+        # Brings markdown-it with it, which only the extra `markdown` installs.
+        from askem.text.markdown import sections_of
+
+        return sections_of(text, fallback_title)
+
+
 def _one_line(block: str) -> str:
     return " ".join(
         stripped for line in block.replace("\t", " ").split("\n") if (stripped := line.strip())
@@ -82,16 +99,22 @@ def _one_line(block: str) -> str:
 
 
 _PREPROCESSORS: dict[str, Preprocessor] = {
-    made.preprocessor_id: made for made in (_Papers(), _Paragraphs(), _Figures())
+    made.preprocessor_id: made for made in (_Papers(), _Paragraphs(), _Figures(), _Markdown())
 }
 PREPROCESSOR_IDS: tuple[str, ...] = tuple(_PREPROCESSORS)
+_DEFAULTS: dict[DocType, str] = {
+    "paragraph": "papers-v1",
+    "figure": "figures-v1",
+    "section": "markdown-v1",
+}
 
 
 def get_preprocessor(preprocessor_id: str) -> Preprocessor:
     """The preprocessor of that id.
 
     `papers-v1` mends text torn from PDFs and makes passages of about 100 to 250 words;
-    `paragraphs-v1` keeps the paragraphs of the file; `figures-v1` takes a file as one caption.
+    `paragraphs-v1` keeps the paragraphs of the file; `figures-v1` takes a file as one caption;
+    `markdown-v1` makes the sections of a handbook's page.
 
     Raises:
         UnknownPreprocessor: no preprocessor has that id.
@@ -100,6 +123,22 @@ def get_preprocessor(preprocessor_id: str) -> Preprocessor:
         return _PREPROCESSORS[preprocessor_id]
     except KeyError:
         raise UnknownPreprocessor(preprocessor_id) from None
+
+
+def chosen_preprocessor(doc_type: DocType, preprocessor_id: str | None = None) -> str:
+    """The id asked for, or the default of the type.
+
+    Raises InvalidInput where it does not make passages of that type: sections, which have names,
+    come of `markdown-v1` alone, and nothing else does.
+    """
+    chosen = preprocessor_id or _DEFAULTS[doc_type]
+    if (doc_type == "section") != (chosen == _DEFAULTS["section"]):
+        raise InvalidInput(
+            "preprocessor",
+            f"{chosen} makes no passages of doc_type {doc_type}; leave it out for "
+            f"{_DEFAULTS[doc_type]}",
+        )
+    return chosen
 
 
 def paper_blocks(text: str) -> list[Block]:

@@ -213,3 +213,36 @@ def test_examples_are_true() -> None:
 
 def test_every_preprocessor_may_be_asked_for() -> None:
     assert set(wire.PreprocessorName.__args__) == set(PREPROCESSOR_IDS)  # type: ignore[attr-defined]
+
+
+def test_pages_of_a_handbook_are_named_by_their_path(door: Any) -> None:
+    pages = (("runbooks/a b/Stall.md", "# Stall\n\n## Steps\n\nDo it."), ("index.md", "# Home"))
+    job = door.job(send(door, *pages, doc_type="section"))
+    assert job["preprocessor"] == "markdown-v1"
+    assert [(r["paper_id"], r["source"]) for r in job["receipts"]] == [
+        ("runbooks.a-b.Stall", "runbooks/a b/Stall.md"),
+        ("index", "index.md"),
+    ]
+    (passage,) = door.store.reader.paper_passages("runbooks.a-b.Stall", limit=9, offset=0)
+    assert passage.passage_id == "runbooks.a-b.Stall#steps"
+    assert passage.text == "Stall > Steps\n\nDo it."
+
+
+def test_a_page_comes_as_json_too(door: Any) -> None:
+    page = {**PAPER, "doc_type": "section", "text": "---\ntitle: T\n---\n## Steps\n\nDo it."}
+    assert door.job(door.request("POST", "/papers", json=page))["receipts"][0]["passages"] == 1
+    (passage,) = door.store.reader.paper_passages("a", limit=9, offset=0)
+    assert (passage.passage_id, passage.doc_type) == ("a#steps", "section")
+    for wrong in ({"preprocessor": "papers-v1"}, {"cosmos_object_id": "x"}):
+        refused = door.request("POST", "/papers", json={**page, **wrong})
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["field"] in wrong
+
+
+def test_pages_that_cannot_be_told_apart_are_refused_by_name(door: Any) -> None:
+    refused = send(door, ("a/b.md", "# A"), ("a.b.md", "# B"), ("c.txt", "C"), doc_type="section")
+    assert refused.status_code == 422
+    assert [(e["field"], e["message"]) for e in refused.json()["errors"]] == [
+        ("files[1]", "'a.b.md': the same document as 'a/b.md'"),
+        ("files[2]", "'c.txt': not a .md file"),
+    ]

@@ -259,3 +259,25 @@ def test_the_installed_command_exits_as_it_should(folder: Path, data_dir: Path) 
     assert ran.returncode == 1
     assert ran.stdout.startswith("failed     a.txt: no text left after preprocessing\n")
     assert "Traceback" not in ran.stderr
+
+
+def test_a_handbook_comes_in_with_all_its_folders(askem: Askem, folder: Path) -> None:
+    (folder / "runbooks").mkdir()
+    paper(folder / "runbooks", "Stall.md", "# Stall\n\n## Meaning\n\nIt stalls.\n\n## Steps\n\nGo.")
+    paper(folder / "runbooks", "_index.md", "---\ntitle: Runbooks\n---\n")
+    paper(folder, "logo.svg")
+    ran = ingest(askem, folder, "--doc-type", "section", topic="handbook")
+    assert ran.status == 0
+    assert "created    runbooks/Stall.md: 2 passages" in ran.out
+    assert "logo.svg: not a .md file" in ran.err
+    assert "_index.md: no text, or front matter alone" in ran.err
+    assert askem("papers").out.split()[:3] == ["complete", "section", "runbooks.Stall"]
+    assert "all agree" in askem("verify").out
+
+
+def test_a_preprocessor_that_makes_no_sections_is_refused(askem: Askem, folder: Path) -> None:
+    paper(folder, "a.md", "# A")
+    for doc_type, preprocessor in (("section", "papers-v1"), ("paragraph", "markdown-v1")):
+        ran = ingest(askem, folder, "--doc-type", doc_type, "--preprocessor", preprocessor)
+        assert ran.status != 0
+        assert f"{preprocessor} makes no passages of doc_type {doc_type}" in ran.err

@@ -437,3 +437,25 @@ def test_a_deleted_paper_can_come_back(store: EmbeddedStore, encoder: FakeEncode
     ingest.delete("a")
     assert one(ingest.ingest([paper("One.", topics=["new"])])).status == "created"
     assert entry(store).topics == ("new",)
+
+
+def test_an_edit_of_one_section_leaves_the_others_names(
+    store: EmbeddedStore, encoder: FakeEncoder
+) -> None:
+    pages = pipeline(store, encoder, preprocessor=get_preprocessor("markdown-v1"))
+    key = SourceKey("runbooks.Stall", "section")
+    for last in ("Go.", "Wait.\n\n### Then\n\nGo."):
+        text = f"## Steps\n\n{last}\n\n## Meaning\n\nIt stalls."
+        assert one(pages.ingest([SourceInput(key, text.encode(), ("hq",))])).reason is None
+        found = store.reader.passages(["runbooks.Stall#meaning"])["runbooks.Stall#meaning"]
+        assert found.text == "Stall > Meaning\n\nIt stalls."
+    assert agrees(store, encoder)
+
+
+def test_sections_need_a_preprocessor_that_names_them(
+    store: EmbeddedStore, encoder: FakeEncoder
+) -> None:
+    source = SourceInput(SourceKey("a", "section"), b"# A", ("hq",))
+    receipt = one(pipeline(store, encoder).ingest([source]))
+    assert receipt.status == "failed"
+    assert "paragraphs-v1 does not make passages of type section" in str(receipt.reason)

@@ -29,6 +29,8 @@ def screened(
     columns = np.array(places, dtype=np.int32).reshape(-1, 3)
     return Screened(
         passage_ids=[f"p{row}" for row in range(len(passages))],
+        lengths=np.array([len(passage) for passage in passages], dtype=np.int64),
+        norms=np.ones(len(passages)),
         bm25=np.array(bm25 if bm25 is not None else [0.0] * len(passages), dtype=np.float64),
         idf=np.array(idf, dtype=np.float64),
         document_frequency=np.ones(len(idf), dtype=np.int64),

@@ -95,6 +95,7 @@ class EmbeddedReader:
             " WHERE s.paper_id = sources.paper_id), "
             "count(row_id) FILTER (WHERE doc_type = 'paragraph'), "
             "count(row_id) FILTER (WHERE doc_type = 'figure'), "
+            "count(row_id) FILTER (WHERE doc_type = 'section'), "
             "json_group_array(DISTINCT preprocessor_id), max(updated_at) "
             "FROM sources LEFT JOIN passages USING (source_id) "
             f"{condition} GROUP BY paper_id ORDER BY paper_id LIMIT ?",
@@ -106,10 +107,11 @@ class EmbeddedReader:
                 topics=tuple(sorted(json.loads(topics))),
                 paragraphs=paragraphs,
                 figures=figures,
+                sections=sections,
                 preprocessor_ids=tuple(sorted(json.loads(preprocessors))),
                 updated_at=updated_at,
             )
-            for paper_id, topics, paragraphs, figures, preprocessors, updated_at in rows
+            for paper_id, topics, paragraphs, figures, sections, preprocessors, updated_at in rows
         ]
 
 

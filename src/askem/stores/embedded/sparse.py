@@ -19,19 +19,32 @@ from askem.stores.embedded.filtering import where
 from askem.stores.embedded.sparse_files import SparseFiles
 from askem.stores.scoring import candidates, find_terms, idf_of, screened
 
+_Row = tuple[int, str, int, bytes]
+"""Row id, passage id, length and tokens."""
+
 
 class EmbeddedSparse:
     def __init__(self, access: Access, files: SparseFiles) -> None:
         self._access = access
         self._files = files
 
-    def screen(self, terms: Sequence[str], top_k: int, filters: Filters) -> Screened:
+    def screen(
+        self,
+        terms: Sequence[str],
+        top_k: int,
+        filters: Filters,
+        within: Sequence[str] | None = None,
+    ) -> Screened:
         """The `top_k` passages with the highest BM25; ties by passage id."""
         snapshot = self._access.snapshot()
         term_ids, frequencies = self._lookup(terms)
         idf = idf_of(frequencies, snapshot.passages)
         known = [term for term, df in zip(terms, frequencies, strict=True) if df > 0]
-        rows = self._propose(snapshot, known, top_k, filters) if known else []
+        rows: list[_Row] = []
+        if known and within is None:
+            rows = self._rows("row_id", self._propose(snapshot, known, top_k, filters), filters)
+        elif known and within:
+            rows = self._rows("passage_id", within, filters)
         return self._rescore(snapshot, rows, term_ids, idf, frequencies, top_k)
 
     def vocabulary(self, terms: Sequence[str]) -> Mapping[str, int]:
@@ -57,25 +70,28 @@ class EmbeddedSparse:
 
     def _propose(
         self, snapshot: Snapshot, terms: list[str], top_k: int, filters: Filters
-    ) -> list[tuple[int, str, int, bytes]]:
-        """Row id, passage id, length and tokens of Tantivy's best that exist and pass."""
+    ) -> Sequence[object]:
+        """Row ids of Tantivy's best."""
         limit = candidates(top_k)
         query = self._files.query(terms, filters)
         found = snapshot.searcher.search(query, limit=limit, count=False)
         addresses = [address for _, address in found.hits]
-        rows = snapshot.searcher.fast_field_values("row_id", addresses)
+        return snapshot.searcher.fast_field_values("row_id", addresses)
+
+    def _rows(self, column: str, among: Sequence[object], filters: Filters) -> list[_Row]:
+        """What exists of these and passes."""
         condition, values = where(filters)
         return self._access.db.execute(
             "SELECT row_id, passage_id, length, tokens FROM passages "
             "JOIN sources USING (source_id) JOIN passage_tokens USING (row_id) "
-            f"WHERE row_id IN (SELECT value FROM json_each(?)) AND {condition}",
-            [json.dumps(rows), *values],
+            f"WHERE {column} IN (SELECT value FROM json_each(?)) AND {condition}",
+            [json.dumps(list(among)), *values],
         ).fetchall()
 
     def _rescore(
         self,
         snapshot: Snapshot,
-        rows: list[tuple[int, str, int, bytes]],
+        rows: list[_Row],
         term_ids: NDArray[np.int64],
         idf: NDArray[np.float64],
         frequencies: NDArray[np.int64],

@@ -58,6 +58,23 @@ class Objects:
             while self._again(partial(_delete, collection or self._alias, kept)):
                 continue
 
+    def settle(self, windows: Sequence[Window]) -> None:
+        """Writes anew those of `windows`, just written, that no search finds.
+
+        Weaviate stores an object, then what finds it: filters, the vector index. Killed in between,
+        it comes back with an object that is not found, and skips it when it is written again,
+        for nothing in it has changed (1.35.2, shard_write_put.go, compareObjsForInsertStatus).
+        """
+        held = self.passages(sorted({w.properties["source"] for w in windows}))
+        lost = [w for w in windows if not _is_whole(w.properties, held)]
+        self.delete_windows([w.uuid for w in lost])
+        self.write(lost)
+
+    def delete_windows(self, uuids: Sequence[str]) -> None:
+        """One by one and by id: a filter does not find what was half written."""
+        for uuid in uuids:
+            self._again(partial(_delete_by_id, self._alias, uuid))
+
     def delete_passages(self, passage_ids: Sequence[str]) -> None:
         """Deletes these passages' objects, whatever their source."""
         for start in range(0, len(passage_ids), _BATCH):
@@ -146,6 +163,13 @@ class Objects:
         return patiently(lambda: self._weaviate.write(work))
 
 
+def _is_whole(properties: dict[str, Any], held: dict[str, tuple[str, str, int, int]]) -> bool:
+    """Whether all windows of the passage are found, in this revision."""
+    due = int(properties["windows"])
+    wanted = (properties["source"], properties["revision"], due, due)
+    return held.get(properties["passage_id"]) == wanted
+
+
 def _by_passage(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str, int, int]]:
     held = Counter(row["passage_id"] for row in rows)
     return {
@@ -174,6 +198,11 @@ def _delete(collection: str, chosen: Any, client: weaviate.WeaviateClient) -> bo
     if answer.failed:
         raise BackendUnavailable("weaviate", f"{answer.failed} objects could not be deleted")
     return bool(answer.matches >= _MOST)
+
+
+def _delete_by_id(collection: str, uuid: str, client: weaviate.WeaviateClient) -> bool:
+    """Whether it was there."""
+    return bool(client.collections.use(collection).data.delete_by_id(uuid))
 
 
 def _insert(

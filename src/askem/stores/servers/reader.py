@@ -190,6 +190,7 @@ def _summary(bucket: dict[str, Any]) -> PaperSummary:
         topics=tuple(sorted(_keys(bucket["topics"]))),
         paragraphs=types.get("paragraph", 0),
         figures=types.get("figure", 0),
+        sections=types.get("section", 0),
         preprocessor_ids=tuple(sorted(_keys(bucket["preprocessors"]))),
         updated_at=updated.isoformat(timespec="seconds"),
     )

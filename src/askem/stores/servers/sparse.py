@@ -35,7 +35,13 @@ class ElasticSparse:
         self._elastic = elastic
         self._names = names
 
-    def screen(self, terms: Sequence[str], top_k: int, filters: Filters) -> Screened:
+    def screen(
+        self,
+        terms: Sequence[str],
+        top_k: int,
+        filters: Filters,
+        within: Sequence[str] | None = None,
+    ) -> Screened:
         """The `top_k` passages with the highest BM25; ties by passage id."""
         if not terms:
             return _nothing()
@@ -43,7 +49,7 @@ class ElasticSparse:
         header = {"index": self._names.base}
         searches = [
             header,
-            _best(terms, filters, limit),
+            _best(terms, filters, within, limit),
             header,
             _frequencies(terms),
             header,
@@ -88,14 +94,17 @@ def _counts(counted: dict[str, Any], terms: int) -> list[int]:
     return [int(buckets[str(i)]["doc_count"]) for i in range(terms)]
 
 
-def _best(terms: Sequence[str], filters: Filters, limit: int) -> dict[str, Any]:
+def _best(
+    terms: Sequence[str], filters: Filters, within: Sequence[str] | None, limit: int
+) -> dict[str, Any]:
     """Column values alone: the stored fields, which hold the text, are not opened."""
+    allowed = [] if within is None else [{"terms": {"passage_id": list(within)}}]
     return {
         "query": {
             "bool": {
                 "should": [_term(term) for term in terms],
                 "minimum_should_match": 1,
-                "filter": conditions(filters),
+                "filter": [*conditions(filters), *allowed],
             }
         },
         "size": limit,
@@ -150,6 +159,8 @@ def _nothing() -> Screened:
     return Screened(
         passage_ids=[],
         bm25=floats,
+        lengths=np.empty(0, dtype=np.int64),
+        norms=floats,
         idf=floats,
         document_frequency=np.empty(0, dtype=np.int64),
         hit_rows=whole_numbers,

@@ -103,6 +103,7 @@ class ServerVerifier:
             for text, arrays in zip(texts, vectors, strict=True)
             for window in passage_windows(text.passage, arrays, text.source, text.revision)
         ]
+        self._store.objects.delete_windows([window.uuid for window in objects])
         self._store.objects.write(objects)
 
     def _state(self) -> _State:

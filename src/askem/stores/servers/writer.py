@@ -115,6 +115,7 @@ class ServerWriter:
             for window in windows(source, self._schema.encoder_id)
         ]
         refused = self._objects.write(objects)
+        self._objects.settle([o for o in objects if o.properties["source"] not in refused])
         return {name: f"Weaviate refused it: {reason}" for name, reason in refused.items()}
 
     def _delete_stale(self, sources: Sequence[str], revisions: Sequence[str]) -> None:

@@ -1,0 +1,112 @@
+"""A full run on disk: TREC's format for other tools, what came back by question, and times apart.
+
+`run.json` says what was run, so that it can be run again. Unlike result files these hold the
+questions' texts, and stay in the cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from askem.errors import InvalidInput
+from askem.evaluation.config import RunConfig
+from askem.evaluation.gold import GoldIds
+from askem.evaluation.running import Record, Run
+from askem.evaluation.sets import EvalSet, LabelledQuestion
+
+DEPTH = 10
+"""Hits kept beside a question; `run.trec` has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question of a run: labels, values, and the best hits with their scores."""
+
+    id: str
+    question: str
+    kind: str
+    cluster: str
+    unanswerable: bool
+    gold: tuple[tuple[str, ...], ...]
+    measures: dict[str, float]
+    hits: tuple[tuple[str, float], ...]
+    score_scale: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """What `write_run` wrote."""
+
+    suite: Path
+    config: RunConfig
+    asked: dict[str, Asked]
+
+
+def write_run(folder: Path, suite: Path, done: Run, labelled: EvalSet, gold: GoldIds) -> None:
+    """The same run gives the same files, `timings.json` aside."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = done.config.model_dump(mode="json")
+    _json(folder / "run.json", {"suite": str(suite.resolve()), "config": config})
+    with (folder / "run.trec").open("w", encoding="utf-8") as file:
+        file.writelines(_trec(record, done.config.name) for record in done.records)
+    questions = {question.id: question for question in labelled.questions}
+    with (folder / "questions.jsonl").open("w", encoding="utf-8") as file:
+        for record in done.records:
+            asked = _asked(questions[record.question_id], record, done, gold)
+            file.write(json.dumps(asdict(asked), ensure_ascii=False) + "\n")
+    _json(folder / "timings.json", {q: round(ms, 3) for q, ms in done.milliseconds.items()})
+
+
+def read_run(folder: Path) -> RunFolder:
+    """Raises InvalidInput where the folder does not hold a run."""
+    try:
+        head = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+        asked = [Asked(**json.loads(line)) for line in lines]
+        config = RunConfig.model_validate(head["config"])
+        return RunFolder(Path(head["suite"]), config, {one.id: one for one in asked})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(str(folder), f"holds no run of `askem eval run` ({error})") from error
+
+
+def _asked(question: LabelledQuestion, record: Record, done: Run, gold: GoldIds) -> Asked:
+    return Asked(
+        id=question.id,
+        question=question.question,
+        kind=question.kind,
+        cluster=question.group,
+        unanswerable=question.unanswerable,
+        gold=tuple(tuple(sorted(ids)) for ids in gold.get(question.id, ())),
+        measures={
+            name: round(of[question.id], 4)
+            for name, of in done.measures.items()
+            if question.id in of
+        },
+        hits=tuple(zip(record.ids, record.scores, strict=True))[:DEPTH],
+        score_scale=record.score_scale,
+    )
+
+
+def _trec(record: Record, name: str) -> str:
+    places = enumerate(zip(record.ids, record.scores, strict=True), start=1)
+    return "".join(
+        f"{record.question_id} Q0 {found} {rank} {score:.6f} {name}\n"
+        for rank, (found, score) in places
+    )
+
+
+def _json(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def ranks(asked: Asked) -> list[int | None]:
+    """For each gold entry the rank, from 1, of the first right hit among those kept."""
+    names = [name for name, _ in asked.hits]
+    return [_first(names, set(right)) for right in asked.gold]
+
+
+def _first(names: Iterable[str], right: set[str]) -> int | None:
+    return next((rank for rank, name in enumerate(names, start=1) if name in right), None)

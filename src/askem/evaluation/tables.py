@@ -1,0 +1,114 @@
+"""Tables out of result files, and what they have to say before they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from askem.errors import AskemError
+from askem.evaluation.compare import Difference, holm, paired
+from askem.evaluation.config import Suite
+from askem.evaluation.results import KEPT, Labels, Result
+
+MAIN = "nDCG@10"
+SIGNIFICANT = 0.05
+
+
+class WorseDefault(AskemError):
+    """A row of the table is better than the default by more than chance."""
+
+
+def table(suite: Suite, labels: Labels, results: Sequence[Result]) -> str:
+    """A suite's table in markdown. Each row is compared with the default by question: bootstrap
+    over clusters, randomisation test, Holm-corrected over the table."""
+    default = _default(suite, results)
+    others = [result for result in results if result is not default]
+    against = dict(
+        zip((r.config.name for r in others), differences(default, others, labels), strict=True)
+    )
+    lines = [
+        f"# {suite.title}",
+        "",
+        _what_on(labels, default),
+        "",
+        "| | " + " | ".join(KEPT) + f" | {MAIN} to the default | p | better / worse |",
+        "|---" * (len(KEPT) + 4) + "|",
+    ]
+    for result in results:
+        values = " | ".join(_figure(result.mean(name)) for name in KEPT)
+        label = f"**{result.config.label}**" if result is default else result.config.label
+        more = _difference(against.get(result.config.name))
+        lines.append(f"| {label} | {values} | {more} |")
+    lines += _by_kind(labels, results)
+    return "\n".join(lines) + "\n"
+
+
+def differences(
+    default: Result, others: Sequence[Result], labels: Labels
+) -> list[tuple[Difference, float]]:
+    """Each of `others` minus the default in the main measure, with its Holm-corrected p."""
+    found = [
+        paired(
+            dict(zip(labels.ids, default.measures[MAIN], strict=True)),
+            dict(zip(labels.ids, other.measures[MAIN], strict=True)),
+            dict(zip(labels.ids, labels.clusters, strict=True)),
+        )
+        for other in others
+    ]
+    return list(zip(found, holm([difference.p for difference in found]), strict=True))
+
+
+def check_default(suite: Suite, labels: Labels, results: Sequence[Result]) -> None:
+    """Raises WorseDefault where a row that costs no more than the default is better than it."""
+    default = _default(suite, results)
+    others = [r for r in results if r is not default and not r.config.option]
+    for other, (difference, p) in zip(others, differences(default, others, labels), strict=True):
+        if difference.low > 0 and p < SIGNIFICANT:
+            raise WorseDefault(
+                f"{suite.name}: {other.config.name} is better than the default by "
+                f"{difference.mean:.4f} {MAIN} (p {p:.4f}): make it the default, or say that it "
+                "costs more (`option: true`)"
+            )
+
+
+def _what_on(labels: Labels, default: Result) -> str:
+    corpus = default.manifest["corpus"]
+    return (
+        f"{len(labels.ids)} questions, {corpus['papers']:,} papers, "
+        f"{corpus['passages']:,} passages; encoder {default.manifest['encoder']}."
+    )
+
+
+def _default(suite: Suite, results: Sequence[Result]) -> Result:
+    return next(r for r in results if r.config.name == suite.default)
+
+
+def _by_kind(labels: Labels, results: Sequence[Result]) -> list[str]:
+    kinds = sorted(set(labels.kinds))
+    if len(kinds) < 2:
+        return []
+    counts = [f"{kind} ({labels.kinds.count(kind)})" for kind in kinds]
+    lines = ["", f"{MAIN} by kind of question:", "", "| | " + " | ".join(counts) + " |"]
+    lines.append("|---" * (len(kinds) + 1) + "|")
+    for result in results:
+        means = [mean_of_kind(labels, result, kind) for kind in kinds]
+        lines.append(f"| {result.config.label} | " + " | ".join(map(_figure, means)) + " |")
+    return lines
+
+
+def mean_of_kind(labels: Labels, result: Result, kind: str) -> float:
+    """The main measure over the questions of one kind."""
+    values = [
+        value for value, of in zip(result.measures[MAIN], labels.kinds, strict=True) if of == kind
+    ]
+    return sum(values) / len(values)
+
+
+def _figure(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.3f}"
+
+
+def _difference(found: tuple[Difference, float] | None) -> str:
+    if found is None:
+        return "- | - | -"
+    d, p = found
+    return f"{d.mean:+.3f} [{d.low:+.3f}, {d.high:+.3f}] | {p:.4f} | {d.wins} / {d.losses}"
