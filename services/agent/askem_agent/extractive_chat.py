@@ -30,7 +30,7 @@ from askem_agent.tool import NAME
 PATIENCE = 2
 """Further searches in a row that may bring nothing of the question, before there are no more."""
 # "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
-_REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\]")
+_REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\](?:\s+(?=[.,;:]))?")
 
 
 class ExtractiveChat(BaseChatModel):

@@ -67,3 +67,9 @@ def test_it_gives_up_after_some_fruitless_searches() -> None:
     further = [observed(f"bread {n}", OTHER, 2) for n in range(PATIENCE)]
     assert reply(FIRST, *further[:-1]).tool_calls
     assert reply(FIRST, *further).tool_calls == []
+
+
+def test_references_are_taken_out_with_their_space() -> None:
+    text = "The Korvan valve [3, 4] was made by its inventor in a shed [8] ."
+    message = reply(observed(QUESTION, text, 1), searching=False)
+    assert message.text == "The Korvan valve was made by its inventor in a shed. [1]"
