@@ -158,6 +158,11 @@ class PassageWriter(Protocol):
     def counts(self, keys: Sequence[SourceKey]) -> list[StoredCounts]:
         """Read back from both legs, parallel to `keys`."""
 
+    def vectors(self, key: SourceKey) -> list[NDArray[np.float32]] | None:
+        """The stored vectors of a source's passages in their order, as in `EncodedSource`; None
+        where there are none, or not all of them as they were written. To be asked within
+        `exclusive`."""
+
 
 class Reranker(Protocol):
     def rerank(self, question: str, passages: Sequence[Passage]) -> NDArray[np.float64]:

@@ -110,6 +110,7 @@ def _report_passed_over(listing: Listing) -> None:
 def _line(receipt: Receipt) -> str:
     notes = [f"{receipt.passages} passages"] if receipt.passages else []
     notes += [f"{count} {kind.replace('_', ' ')} mended" for kind, count in receipt.repairs.items()]
+    notes += [f"topics added: {', '.join(receipt.topics_added)}"] if receipt.topics_added else []
     notes += [receipt.reason] if receipt.reason else []
     return f"{receipt.status:<10} {receipt.source}: {'; '.join(notes)}"
 
