@@ -49,6 +49,14 @@ class Encoder(Protocol):
         """Lets go of threads and connections. Safe to repeat; nothing is encoded afterwards."""
 
 
+class LocalEncoder(Encoder, Protocol):
+    """An encoder of this machine, which knows its model's window."""
+
+    @property
+    def window_tokens(self) -> int:
+        """The longest text that one vector covers, in the model's tokens, its own marks included."""
+
+
 class SparseIndex(Protocol):
     def screen(self, terms: Sequence[str], top_k: int, filters: Filters) -> Screened:
         """The `top_k` passages with the highest BM25 for the distinct analysed `terms`.

@@ -22,7 +22,7 @@ from askem.http.executor import BoundedExecutor
 from askem.http.fields import Clean, RequestModel, WholeNumber
 from askem.http.health import Probe
 from askem.models import Vector
-from askem.ports import Encoder
+from askem.ports import Encoder, LocalEncoder
 from askem_retriever.readiness import encoder_probe
 from askem_retriever.settings import EncodeServerSettings
 
@@ -34,7 +34,7 @@ MAX_BODY_BYTES = 2 * 1024 * 1024
 _Input = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS), Clean]
 _Inputs = Annotated[list[_Input], Field(min_length=1, max_length=MAX_TEXTS)]
 InputType = Literal["query", "document"]
-OpenEncoder = Callable[[], AbstractContextManager[Encoder]]
+OpenEncoder = Callable[[], AbstractContextManager[LocalEncoder]]
 
 router = APIRouter(tags=["encoder"])
 
@@ -64,7 +64,7 @@ class EmbeddingsRequest(RequestModel):
 class State:
     """Lives in `app.state.encoder`."""
 
-    encoder: Encoder
+    encoder: LocalEncoder
     executor: BoundedExecutor
     two_sided: bool
     """Questions and passages are encoded differently."""
