@@ -54,7 +54,7 @@ class LocalEncoder(Encoder, Protocol):
 
     @property
     def window_tokens(self) -> int:
-        """The longest text that one vector covers, in the model's tokens, its own marks included."""
+        """The longest text that one vector covers, in the model's tokens, with its own marks."""
 
 
 class SparseIndex(Protocol):

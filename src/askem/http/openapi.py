@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 
 from askem.http.keys import HEADER, missing_scope
 from askem.http.problems import MEDIA_TYPE, Problem, title
+from askem.http.protocol import MAX_HEADER_BYTES
 from askem.http.scopes import READ_METHODS, KeyScope
 
 Document = dict[str, Any]
@@ -18,6 +19,7 @@ ScopedRoutes = tuple[Sequence[BaseRoute], KeyScope]
 """Routes of a service, and the scope that their methods need other than GET."""
 
 _EXAMPLES: dict[int, tuple[str, Document]] = {
+    400: ("It is not valid HTTP.", {"detail": "The request is not valid HTTP."}),
     401: ("No valid key.", {"detail": f"Send a valid key in the header {HEADER}."}),
     403: ("The key lacks the scope.", {"detail": missing_scope("read")}),
     404: ("It does not exist.", {"detail": "no paper has the id 'nobody-2020'"}),
@@ -31,6 +33,10 @@ _EXAMPLES: dict[int, tuple[str, Document]] = {
             "detail": "The request does not fit; see errors.",
             "errors": [{"field": "top_k", "message": "must be less than or equal to 100"}],
         },
+    ),
+    431: (
+        "The headers are too large.",
+        {"detail": f"The headers may have {MAX_HEADER_BYTES} bytes at most."},
     ),
     503: (
         "It cannot be answered now; the header Retry-After says when to try again.",
@@ -105,7 +111,7 @@ def _document(
 
 def _complete(operation: Document, path: str, scope: KeyScope | None) -> None:
     """`scope`: what the key needs; None: no key is needed."""
-    statuses = {405}
+    statuses = {400, 405, 431}
     if scope:
         operation["security"] = [{"ApiKey": [scope]}]
         statuses |= {401, 403, 503}

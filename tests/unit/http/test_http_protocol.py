@@ -91,6 +91,23 @@ def test_endless_headers_are_431(address: tuple[str, int]) -> None:
     assert not received or received.startswith(b"HTTP/1.1 431")
 
 
+@pytest.mark.parametrize("method", [b"GET", b"POST"])
+@pytest.mark.parametrize(("value", "status"), [(65_000, b"200"), (65_600, b"431")])
+def test_headers_have_64_kib_at_most(
+    address: tuple[str, int], method: bytes, value: int, status: bytes
+) -> None:
+    """Sent at once, with or without a body behind them."""
+    head = b"%s /healthz HTTP/1.1\r\nHost: x\r\nX-Long: %s\r\n" % (method, b"x" * value)
+    rest = b"Connection: close\r\n\r\n" if method == b"GET" else b"Content-Length: 3\r\n\r\nabc"
+    received = exchange(address, head + rest)
+    if (status, method) == (b"200", b"POST"):
+        status = b"405"
+    assert received.startswith(b"HTTP/1.1 " + status)
+    assert received.count(b"HTTP/1.1 ") == 1
+    if status == b"431":
+        assert problem_of(received)["detail"] == "The headers may have 65536 bytes at most."
+
+
 @pytest.mark.parametrize(
     "request_bytes",
     [
