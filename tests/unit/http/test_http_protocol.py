@@ -135,6 +135,15 @@ def test_a_caller_who_sends_too_much_can_read_why(address: tuple[str, int], size
         assert client.post(url, content=pieces, headers=headers).status_code == 413
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_load_balancers_may_ask_by_head(address: tuple[str, int], path: str) -> None:
+    with httpx.Client(trust_env=False, base_url=f"http://{address[0]}:{address[1]}") as client:
+        asked, whole = client.head(path), client.get(path)
+        assert client.post(path).headers["allow"] == "GET, HEAD"
+    assert (asked.status_code, asked.content) == (200, b"")
+    assert asked.headers["content-length"] == whole.headers["content-length"]
+
+
 def test_the_server_does_not_name_itself(address: tuple[str, int]) -> None:
     with httpx.Client(trust_env=False) as client:
         response = client.get(f"http://{address[0]}:{address[1]}/healthz")
