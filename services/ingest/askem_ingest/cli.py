@@ -58,7 +58,7 @@ def ingest(
     _report_passed_over(listing)
     if not listing.sources:
         wanted = "<paper-id>.txt" if doc_type == "paragraph" else "<paper-id>.<object-id>.txt"
-        raise InvalidInput("input-dir", f"no {wanted} files in {input_dir}")
+        raise InvalidInput("input-dir", f"no {wanted} files in {printable(str(input_dir))}")
     chosen = get_preprocessor(preprocessor or _DEFAULT_PREPROCESSOR[doc_type])
     started = time.monotonic()
     with open_components(settings, create=True) as parts:
@@ -105,6 +105,8 @@ def _inputs(sources: list[SourceFile], topics: tuple[str, ...]) -> Iterator[Sour
 def _report_passed_over(listing: Listing) -> None:
     for path, reason in listing.passed_over:
         click.echo(f"passed over  {printable(path.name)}: {reason}", err=True)
+    if listing.hidden:
+        click.echo(f"passed over  {listing.hidden} hidden .txt files", err=True)
 
 
 def _line(receipt: Receipt) -> str:
