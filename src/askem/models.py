@@ -102,6 +102,10 @@ class Question:
     ranking: Ranking = "proximity"
     allow_degraded: bool = False
     """Whether one leg's answer will do where the other's engine cannot answer."""
+    repair: bool = False
+    """Whether words that the corpus does not have are read as the words they may stand for."""
+    nearest: bool = False
+    """Whether the nearest passage's distance is wanted where a search is screened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,16 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Repair:
+    """A word of the question that the corpus does not have, and what it was read as."""
+
+    word: str
+    """As it was asked."""
+    read_as: str
+    """As the hits write it; else a word at edit distance 1 that has the term."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """Hits, best first, and what was done to find them."""
 
@@ -161,11 +175,17 @@ class SearchResult:
     screened: int | None = None
     """How many passages the sparse leg handed on; None when it was not asked."""
     terms: tuple[str, ...] = ()
-    """The question's content terms, as analysed."""
+    """The question's content terms, as analysed and repaired."""
     unknown_terms: tuple[str, ...] = ()
     """Those of `terms` that occur nowhere in the corpus."""
     score_scale: float | None = None
     """T, the question's idf mass: the scale of the `proximity` ranking. None on `/vector`."""
+    idf: tuple[float, ...] = ()
+    """Parallel to `terms`: what T is the sum of."""
+    repairs: tuple[Repair, ...] = ()
+    nearest_distance: float | None = None
+    """Of the nearest passage under the filters, screened or not, and beyond any cut; None where
+    there is none, where it was not asked for, and without the dense leg."""
     degraded: tuple[str, ...] = ()
     """The engines that could not answer, where the question allowed to go without."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -63,6 +63,12 @@ class SparseIndex(Protocol):
 
         Passages without any of the terms are never returned; no terms give no passages.
         Raises BackendUnavailable.
+        """
+
+    def vocabulary(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """Those of the analysed `terms`, some thousands at most, that the corpus has, and how
+        many of its passages hold each: the document frequencies that `screen` works with. Raises
+        BackendUnavailable.
         """
 
 

@@ -62,6 +62,7 @@ def faulty_proxy(target: str, faults: Faults, *, hold_s: float) -> Iterator[str]
                     self.close_connection = True
                     return
             else:
+                faults.done[self.path.partition("?")[0]] += 1
                 status, headers, content = self._forward(body)
             self.send_response(status)
             for name, value in headers:

@@ -38,6 +38,8 @@ QUESTIONS = [
     "what is it?",
     "unheard-of xyzzy",
     "SARS-CoV-2 NW-4021 variant",
+    "What is the SIDRATHE modle?",
+    "biochr in vineyrads, infectoin by COVID19",
 ]
 FILTERS = [
     Filters(),
@@ -114,6 +116,7 @@ def test_the_twins_agree(twins: tuple[Retriever, Retriever]) -> None:
         variants = [Question(text, filters=filters, ranking=ranking) for ranking in RANKINGS]
         variants += [Question(text, filters=filters, steering=steering) for steering in STEERING]
         variants += [
+            Question(text, filters=filters, repair=True, nearest=True),
             Question(text, top_k=50, filters=filters, screening_top_k=5),
             Question(text, filters=filters, max_distance=0.6),
         ]
@@ -133,6 +136,11 @@ def _same(one: SearchResult, other: SearchResult, question: Question) -> float:
         other.unknown_terms,
     ), question
     assert sorted(_ids(one)) == sorted(_ids(other)), question
+    assert one.idf == pytest.approx(other.idf, abs=1e-9)
+    # The words are those of the first hit that has them, and hits that tie may change places.
+    words = [[(r.word, r.read_as.lower()) for r in result.repairs] for result in (one, other)]
+    assert words[0] == words[1], question
+    assert one.nearest_distance == pytest.approx(other.nearest_distance, abs=DISTANCE), question
     scores = {hit.passage.passage_id: hit.score for hit in one.hits}
     in_turn = [scores[passage_id] for passage_id in _ids(other)]
     assert all(a >= b - TIE for a, b in pairwise(in_turn)), question

@@ -179,5 +179,7 @@ def _print_hits(answer: wire.SearchResponse) -> None:
         click.echo(textwrap.fill(hit.text, width, initial_indent="   ", subsequent_indent="   "))
     if answer.degraded:
         click.echo(f"Without {', '.join(answer.degraded)}, which cannot answer now.")
+    for repair in answer.repairs:
+        click.echo(f"Not in the corpus: {repair.word}; read as {repair.read_as}")
     if answer.unknown_terms:
         click.echo(f"Not in the corpus: {', '.join(answer.unknown_terms)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Literal
+from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
@@ -26,11 +27,18 @@ HITS = TypeAdapter(list[wire.PassageOut])
 TOPICS = TypeAdapter(list[wire.TopicOut])
 
 
-def to_question(request: wire.VectorRequest, settings: RetrieverSettings) -> Question:
-    """`request` with the configured defaults filled in and its topic made canonical."""
+def to_question(
+    request: wire.VectorRequest, settings: RetrieverSettings, *, nearest: bool = False
+) -> Question:
+    """`request` with the configured defaults filled in and its topic made canonical.
+
+    `nearest`: whether the answer tells the nearest passage's distance.
+    """
     ranking, screening_top_k = settings.ranking, wire.DEFAULT_SCREENING_TOP_K
+    repair = settings.repair
     if isinstance(request, wire.HybridRequest):
         ranking, screening_top_k = request.ranking or ranking, request.screening_top_k
+        repair = repair if request.repair is None else request.repair
     return Question(
         text=request.question,
         top_k=request.top_k,
@@ -51,6 +59,8 @@ def to_question(request: wire.VectorRequest, settings: RetrieverSettings) -> Que
         screening_top_k=screening_top_k,
         ranking=ranking,
         allow_degraded=isinstance(request, wire.HybridRequest) and request.allow_degraded,
+        repair=repair,
+        nearest=nearest,
     )
 
 
@@ -79,7 +89,7 @@ def hits_json(result: SearchResult) -> bytes:
 def search_json(
     mode: wire.Mode, question: Question, result: SearchResult, snapshot: CorpusSnapshot | None
 ) -> bytes:
-    """What `/search` answers."""
+    """What `/search` answers, and `/hybrid` where it is asked to tell more."""
     # Values come from our own types: checking them again would cost more than the rest.
     answer = wire.SearchResponse.model_construct(
         hits=tuple(_search_hit(hit) for hit in result.hits),
@@ -90,8 +100,11 @@ def search_json(
         steering=_steering_out(question.steering),
         screened=result.screened,
         terms=result.terms,
+        idf=result.idf,
         unknown_terms=result.unknown_terms,
+        repairs=tuple(wire.RepairOut(word=r.word, read_as=r.read_as) for r in result.repairs),
         score_scale=result.score_scale,
+        nearest_distance=result.nearest_distance,
         timings_ms={stage: round(spent, 3) for stage, spent in result.timings_ms.items()},
         snapshot=None if snapshot is None else _snapshot_out(snapshot),
         degraded=result.degraded,
@@ -100,10 +113,17 @@ def search_json(
 
 
 def headers(result: SearchResult) -> dict[str, str]:
-    """Server-Timing, and Askem-Degraded where an engine could not answer."""
+    """Server-Timing; Askem-Degraded where an engine could not answer; Askem-Repairs where words
+    were read as others: `word=read_as`, commas between, percent-encoded UTF-8."""
     timing = ", ".join(f"{stage};dur={ms:.3f}" for stage, ms in result.timings_ms.items())
     degraded = {"Askem-Degraded": ", ".join(result.degraded)} if result.degraded else {}
-    return {"Server-Timing": timing, **degraded}
+    repairs = ", ".join(f"{_ascii(r.word)}={_ascii(r.read_as)}" for r in result.repairs)
+    repaired = {"Askem-Repairs": repairs} if repairs else {}
+    return {"Server-Timing": timing, **degraded, **repaired}
+
+
+def _ascii(text: str) -> str:
+    return quote(text, safe="")
 
 
 def _ranking(question: Question, result: SearchResult) -> Ranking | Literal["bm25"]:

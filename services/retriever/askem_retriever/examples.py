@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from askem.http.wire import SEARCH_MEDIA_TYPE
+
 _QUESTION = "What is SIDARTHE model?"
 
 VECTOR: dict[str, Any] = {
@@ -68,9 +70,19 @@ SEARCH_RESPONSE: dict[str, Any] = {
     },
     "screened": 100,
     "terms": ["sidarth", "model"],
+    "idf": [5.9, 2.0],
     "unknown_terms": [],
+    "repairs": [],
     "score_scale": 7.9,
-    "timings_ms": {"sparse": 0.7, "encode": 2.9, "dense": 0.3, "rank": 0.9, "total": 4.2},
+    "nearest_distance": 0.21,
+    "timings_ms": {
+        "sparse": 0.7,
+        "encode": 2.9,
+        "dense": 0.3,
+        "nearest": 0.4,
+        "rank": 0.9,
+        "total": 4.6,
+    },
     "snapshot": {
         "papers": 1200,
         "passages": 98304,
@@ -91,13 +103,25 @@ PAPERS: dict[str, Any] = {"papers": [_PAPER], "next": "sidarthe-lombardy"}
 PAPER: dict[str, Any] = {**_PAPER, "passages": [PASSAGE]}
 
 
+EXPANDED: dict[str, Any] = {"schema": {"$ref": "#/components/schemas/SearchResponse"}}
+HYBRID_HEADERS: dict[str, Any] = {
+    "Vary": {"schema": {"type": "string", "const": "Accept"}},
+    "Askem-Repairs": {
+        "description": "Where words were read as others: `word=read_as`, commas between, "
+        "percent-encoded UTF-8.",
+        "schema": {"type": "string"},
+    },
+}
+
+
 ANSWERS: dict[str, Any] = {
     "vector": HITS,
     "hybrid": HITS,
+    f"hybrid {SEARCH_MEDIA_TYPE}": SEARCH_RESPONSE,
     "search": SEARCH_RESPONSE,
     "topics": TOPICS,
     "papers": PAPERS,
     "paper": PAPER,
     "passage": PASSAGE,
 }
-"""Operation id to answer."""
+"""Operation id, and media type where it is not JSON, to answer."""

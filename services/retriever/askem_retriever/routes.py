@@ -12,6 +12,7 @@ from askem.errors import BackendUnavailable, NotFound
 from askem.http import wire
 from askem.http.body import body_schema, read_body
 from askem.http.fields import PaperId, TopicName, WholeNumber
+from askem.http.negotiation import prefers
 from askem.models import CorpusSnapshot, Question
 from askem_retriever import convert, examples
 from askem_retriever.state import Components, state_of
@@ -38,8 +39,13 @@ class PaperQuery(BaseModel):
     offset: _Offset = Field(default=0, description="Passages left out at the beginning.")
 
 
-def _json(content: bytes, headers: dict[str, str] | None = None) -> Response:
-    return Response(content, headers=headers, media_type="application/json")
+_JSON = "application/json"
+
+
+def _json(
+    content: bytes, headers: dict[str, str] | None = None, media_type: str = _JSON
+) -> Response:
+    return Response(content, headers=headers, media_type=media_type)
 
 
 @router.post(
@@ -57,11 +63,25 @@ async def vector(request: Request) -> Response:
     "/hybrid",
     operation_id="hybrid",
     summary="Passages that answer the question: keyword screening, dense search, ranking",
+    description="With `Accept: application/vnd.askem.search+json` the answer is that of `/search`: "
+    "the hits, and how they were found.",
     openapi_extra=body_schema(wire.HybridRequest, examples.HYBRID),
-    responses={200: {"model": list[wire.PassageOut]}},
+    responses={
+        200: {
+            "model": list[wire.PassageOut],
+            "headers": examples.HYBRID_HEADERS,
+            "content": {wire.SEARCH_MEDIA_TYPE: examples.EXPANDED},
+        }
+    },
 )
 async def hybrid(request: Request) -> Response:
-    return await _hits(request, await read_body(request, wire.HybridRequest))
+    body = await read_body(request, wire.HybridRequest)
+    if prefers(request.headers.getlist("accept"), wire.SEARCH_MEDIA_TYPE, _JSON):
+        response = await _expanded(request, body, "hybrid", wire.SEARCH_MEDIA_TYPE)
+    else:
+        response = await _hits(request, body)
+    response.headers["Vary"] = "Accept"
+    return response
 
 
 async def _hits(request: Request, body: wire.VectorRequest) -> Response:
@@ -86,9 +106,16 @@ async def _hits(request: Request, body: wire.VectorRequest) -> Response:
 )
 async def search(request: Request) -> Response:
     body = await read_body(request, wire.SearchRequest)
+    return await _expanded(request, body, body.mode, _JSON)
+
+
+async def _expanded(
+    request: Request, body: wire.HybridRequest, mode: wire.Mode, media_type: str
+) -> Response:
     state = state_of(request)
-    question = convert.to_question(body, state.settings)
-    return _json(*await state.executor.run(_search, state.components, body.mode, question))
+    question = convert.to_question(body, state.settings, nearest=True)
+    answer = await state.executor.run(_search, state.components, mode, question)
+    return _json(*answer, media_type)
 
 
 def _search(

@@ -29,6 +29,8 @@ class RetrieverSettings(CommonSettings):
     """The ranking of requests that name none."""
     max_distance: Annotated[float, Field(ge=0, le=2)] | None = None
     """The cosine distance cut of requests that name none; None: no cut."""
+    repair: bool = True
+    """Whether requests that do not say have their misspelt words repaired."""
 
 
 class EncodeServerSettings(RetrieverSettings):

@@ -10,6 +10,9 @@ from askem.models import DocType, Ranking
 
 Mode = Literal["hybrid", "vector"]
 
+SEARCH_MEDIA_TYPE = "application/vnd.askem.search+json"
+"""What `/hybrid` answers with a SearchResponse as; its bare list is `application/json`."""
+
 
 class AnswerModel(BaseModel):
     """An answer. Clients accept fields they do not know, so that servers can add some."""
@@ -78,6 +81,15 @@ class SnapshotOut(AnswerModel):
     encoder_id: str
 
 
+class RepairOut(AnswerModel):
+    """A word of the question that the corpus does not have, and what it was read as."""
+
+    word: str = Field(description="As it was asked.")
+    read_as: str = Field(
+        description="As the hits write it; where none does, a word that is one slip away."
+    )
+
+
 class SearchResponse(AnswerModel):
     """Hits, best first, and how they were found."""
 
@@ -91,9 +103,24 @@ class SearchResponse(AnswerModel):
     max_distance: float | None = Field(description="The cut in effect; null: none.")
     steering: SteeringOut
     screened: int | None = Field(description="How many passages the screening handed on.")
-    terms: tuple[str, ...] = Field(description="The question's content terms, as analysed.")
+    terms: tuple[str, ...] = Field(
+        description="The question's content terms, as analysed and repaired."
+    )
+    idf: tuple[float, ...] = Field(
+        default=(),
+        description="Parallel to `terms`, those that the corpus does not have included.",
+    )
     unknown_terms: tuple[str, ...] = Field(description="Those that the corpus does not have.")
+    repairs: tuple[RepairOut, ...] = Field(
+        default=(), description="Words that the corpus does not have and what they were read as."
+    )
     score_scale: float | None = Field(description="The question's idf mass.")
+    nearest_distance: float | None = Field(
+        default=None,
+        description="Distance of the nearest passage under the same filters, screened or not; "
+        "`max_distance` does not apply. Null where no passage passes the filters, and where the "
+        "dense engine is out.",
+    )
     timings_ms: dict[str, float] = Field(description="Wall time per stage; stages may overlap.")
     snapshot: SnapshotOut | None = Field(description="Null only in a degraded answer.")
     degraded: tuple[str, ...] = Field(

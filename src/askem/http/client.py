@@ -79,6 +79,12 @@ class AskemClient:
     def hybrid(self, request: wire.HybridRequest) -> list[wire.PassageOut]:
         return self._send(exchange.hybrid(request))
 
+    def hybrid_search(
+        self, request: wire.HybridRequest
+    ) -> wire.SearchResponse | list[wire.PassageOut]:
+        """`/hybrid` with how its hits were found, or the bare list where a server does not tell."""
+        return self._send(exchange.hybrid_search(request))
+
     def search(self, request: wire.SearchRequest) -> wire.SearchResponse:
         return self._send(exchange.search(request))
 
@@ -147,6 +153,12 @@ class AsyncAskemClient:
 
     async def hybrid(self, request: wire.HybridRequest) -> list[wire.PassageOut]:
         return await self._send(exchange.hybrid(request))
+
+    async def hybrid_search(
+        self, request: wire.HybridRequest
+    ) -> wire.SearchResponse | list[wire.PassageOut]:
+        """`/hybrid` with how its hits were found, or the bare list where a server does not tell."""
+        return await self._send(exchange.hybrid_search(request))
 
     async def search(self, request: wire.SearchRequest) -> wire.SearchResponse:
         return await self._send(exchange.search(request))

@@ -20,6 +20,9 @@ _Answer = TypeVar("_Answer")
 
 _HITS = TypeAdapter(list[wire.PassageOut])
 _SEARCH = TypeAdapter(wire.SearchResponse)
+_Either = wire.SearchResponse | list[wire.PassageOut]
+_BARE: TypeAdapter[_Either] = TypeAdapter(list[wire.PassageOut])
+_EXPANDED: TypeAdapter[_Either] = TypeAdapter(wire.SearchResponse)
 _TOPICS = TypeAdapter(list[wire.TopicOut])
 _PAPERS = TypeAdapter(wire.PapersPage)
 _PAPER = TypeAdapter(wire.PaperDetail)
@@ -74,6 +77,8 @@ class Call(Generic[_Answer]):
     answer: TypeAdapter[_Answer]
     content: bytes | None = None
     params: Mapping[str, str | int] = field(default_factory=dict)
+    variants: Mapping[str, TypeAdapter[_Answer]] = field(default_factory=dict)
+    """Media types that are preferred to JSON, and the shapes of answers of these types."""
     also_ok: frozenset[int] = frozenset()
     """Statuses besides 200 that carry the answer."""
 
@@ -84,6 +89,11 @@ def vector(request: wire.VectorRequest) -> Call[list[wire.PassageOut]]:
 
 def hybrid(request: wire.HybridRequest) -> Call[list[wire.PassageOut]]:
     return _post("/hybrid", _HITS, request)
+
+
+def hybrid_search(request: wire.HybridRequest) -> Call[_Either]:
+    expanded = {wire.SEARCH_MEDIA_TYPE: _EXPANDED}
+    return Call("POST", "/hybrid", _BARE, _body(request), variants=expanded)
 
 
 def search(request: wire.SearchRequest) -> Call[wire.SearchResponse]:
@@ -114,8 +124,12 @@ def ready() -> Call[wire.Readiness]:
 
 
 def _post(path: str, answer: TypeAdapter[_Answer], request: BaseModel) -> Call[_Answer]:
+    return Call("POST", path, answer, _body(request))
+
+
+def _body(request: BaseModel) -> bytes:
     # Only what the caller set: the rest is the server's to decide.
-    return Call("POST", path, answer, request.model_dump_json(exclude_unset=True).encode())
+    return request.model_dump_json(exclude_unset=True).encode()
 
 
 def options(base_url: str, api_key: str, timeout_s: float) -> dict[str, Any]:
@@ -132,12 +146,15 @@ def options(base_url: str, api_key: str, timeout_s: float) -> dict[str, Any]:
 
 def request_arguments(call: Call[Any]) -> dict[str, Any]:
     """Arguments of httpx's `stream`."""
+    headers = {"Content-Type": "application/json"} if call.content is not None else {}
+    if call.variants:
+        headers["Accept"] = ", ".join((*call.variants, "application/json;q=0.5"))
     return {
         "method": call.method,
         "url": call.path,
         "content": call.content,
         "params": dict(call.params) or None,
-        "headers": {"Content-Type": "application/json"} if call.content is not None else {},
+        "headers": headers,
     }
 
 
@@ -179,12 +196,17 @@ def read(call: Call[_Answer], response: httpx.Response, body: bytes) -> _Answer:
     identity = response.headers.get("x-request-id")
     if response.status_code == 200 or response.status_code in call.also_ok:
         try:
-            return call.answer.validate_json(body)
+            return _shape(call, response).validate_json(body)
         except ValidationError:
             message = f"status {response.status_code} with a body of another shape"
             if response.status_code == 200:
                 raise ServerFault(message, request_id=identity) from None
     raise _refusal(response, body, identity)
+
+
+def _shape(call: Call[_Answer], response: httpx.Response) -> TypeAdapter[_Answer]:
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return call.variants.get(media_type, call.answer)
 
 
 def _refusal(response: httpx.Response, body: bytes, identity: str | None) -> ClientError:

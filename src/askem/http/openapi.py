@@ -53,7 +53,8 @@ def describe(
 ) -> Callable[[], Document]:
     """A replacement for `app.openapi`; the document is made once, when first asked for.
 
-    `examples`: operation id to an example of its answer. `special`: routes whose methods
+    `examples`: operation id to an example of its answer; with a blank and the media type behind
+    it for an answer that is not `application/json`. `special`: routes whose methods
     other than GET need another scope than `read`.
     """
     made: list[Document] = []
@@ -101,12 +102,18 @@ def _document(
             reads = method.upper() in READ_METHODS
             scope = "read" if reads else scopes.get(path, "read")
             _complete(operation, path, None if path in open_paths else scope)
-            if operation.get("operationId") in examples:
-                # Not given to FastAPI, which would leave out what is null.
-                success = next(s for s in operation["responses"] if s.startswith("2"))
-                content = operation["responses"][success]["content"]["application/json"]
-                content["example"] = examples[operation["operationId"]]
+            _exemplify(operation, examples)
     return document
+
+
+def _exemplify(operation: Document, examples: Mapping[str, Any]) -> None:
+    """Examples are not given to FastAPI, which would leave out what is null."""
+    name = str(operation.get("operationId"))
+    success = next(r for status, r in operation["responses"].items() if status.startswith("2"))
+    for media_type, content in success.get("content", {}).items():
+        key = name if media_type == "application/json" else f"{name} {media_type}"
+        if key in examples:
+            content["example"] = examples[key]
 
 
 def _complete(operation: Document, path: str, scope: KeyScope | None) -> None:

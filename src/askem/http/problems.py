@@ -17,6 +17,7 @@ from askem.errors import (
     AskemError,
     BackendUnavailable,
     CorruptStore,
+    EncoderMismatch,
     InvalidInput,
     NotFound,
     Overloaded,
@@ -88,7 +89,7 @@ def unprocessable(scope: Mapping[str, Any], errors: Sequence[tuple[str, str]]) -
 
 
 _REPAIR_S = "60"
-"""A damaged store waits for a person."""
+"""A damaged store, or one of another encoder, waits for a person."""
 
 
 def for_error(scope: Mapping[str, Any], error: AskemError) -> Response:
@@ -110,6 +111,13 @@ def for_error(scope: Mapping[str, Any], error: AskemError) -> Response:
         case CorruptStore():
             _log.error("request %s: %s", request_id(scope), error)
             what = "The store is damaged; whoever runs it finds the way out in the log."
+            return problem(scope, 503, what, headers={"Retry-After": _REPAIR_S})
+        case EncoderMismatch():
+            _log.error("request %s: %s", request_id(scope), error)
+            what = (
+                "The index is of another encoder than this service runs: whoever runs it starts it "
+                "again with the encoder that the index was filled with, which the log names."
+            )
             return problem(scope, 503, what, headers={"Retry-After": _REPAIR_S})
     _log.error("request %s failed", request_id(scope), exc_info=error)
     return problem(scope, 500)

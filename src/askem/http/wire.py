@@ -12,6 +12,7 @@ from pydantic import (
 )
 
 from askem.http.answers import (
+    SEARCH_MEDIA_TYPE,
     CheckOut,
     FiltersOut,
     Mode,
@@ -20,6 +21,7 @@ from askem.http.answers import (
     PapersPage,
     PassageOut,
     Readiness,
+    RepairOut,
     SearchHit,
     SearchResponse,
     SnapshotOut,
@@ -43,6 +45,7 @@ from askem.models import DocType, Ranking
 __all__ = [
     "DEFAULT_SCREENING_TOP_K",
     "DEFAULT_WEIGHT",
+    "SEARCH_MEDIA_TYPE",
     "CheckOut",
     "FiltersOut",
     "HybridRequest",
@@ -52,6 +55,7 @@ __all__ = [
     "PapersPage",
     "PassageOut",
     "Readiness",
+    "RepairOut",
     "SearchHit",
     "SearchRequest",
     "SearchResponse",
@@ -186,6 +190,13 @@ class HybridRequest(VectorRequest):
         ),
         NULLABLE,
     ] = False
+    repair: Annotated[
+        bool | None,
+        Field(
+            description="Whether words that the corpus does not have are read as the words they "
+            "most likely stand for. Absent: the server's setting, which by default is yes."
+        ),
+    ] = None
 
 
 class SearchRequest(HybridRequest):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from askem.errors import BackendUnavailable
-from askem.models import DenseHits, Hit, Question, Screened, SearchResult, Vector
+from askem.models import DenseHits, Hit, Question, Repair, Screened, SearchResult, Vector
 from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
+from askem.retrieval.clock import Clock
 from askem.retrieval.ranking import rank
+from askem.retrieval.repair import Reading, readings, repaired, respelt, surface
 from askem.retrieval.steering import move_away_from, move_to
 from askem.text.analysis import question_terms
 
@@ -40,14 +41,16 @@ class Retriever:
 
     def vector(self, question: Question) -> SearchResult:
         """Dense search: the passages nearest to the (steered) question; score = 1 - distance."""
-        clock = _Clock()
+        clock = Clock()
         with clock.stage("encode"):
             vector = self.steered_vector(question)
         with clock.stage("dense"):
             found = self._dense.search(vector, question.top_k, question.filters)
         with clock.stage("rank"):
             hits = self._nearest(found, question)
-        return SearchResult(hits=hits, timings_ms=clock.finish())
+        return SearchResult(
+            hits=hits, timings_ms=clock.finish(), nearest_distance=_first_distance(found)
+        )
 
     def hybrid(self, question: Question) -> SearchResult:
         """Keyword screening, then dense search and ranking within what was screened.
@@ -56,26 +59,36 @@ class Retriever:
         the whole corpus, and `screened` is None. Where the question allows it, one leg answers
         alone while the other's engine cannot: by distance, or by BM25 without distances, to which
         no cut of distance applies.
+
+        Words that the corpus does not have are read as others, where the question allows it, and
+        looked for once more; the vector is then that of the text with the words it was read as.
         """
         terms = question_terms(question.text)
         if not terms:
             return self.vector(question)
-        clock = _Clock()
+        clock = Clock()
         encoding = self._executor.submit(self._timed_vector, question) if self._executor else None
         try:
-            with clock.stage("sparse"):
-                screened = self._sparse.screen(terms, question.screening_top_k, question.filters)
+            terms, screened, read = self._screen(question, terms, clock)
         except BackendUnavailable as error:
             if not question.allow_degraded:
                 raise
             return replace(self.vector(question), degraded=(error.backend,))
-        vector, spent = encoding.result() if encoding else self._timed_vector(question)
+        if read:
+            # What was begun beside the screening has its misspelt words.
+            vector, spent = self._timed_vector(replace(question, text=respelt(question.text, read)))
+        else:
+            vector, spent = encoding.result() if encoding else self._timed_vector(question)
         clock.add("encode", spent)
         ids = screened.passage_ids
         degraded: tuple[str, ...] = ()
+        nearest: float | None = None
         try:
             with clock.stage("dense"):
                 found = self._dense.search(vector, max(len(ids), 1), question.filters, within=ids)
+            if question.nearest:
+                with clock.stage("nearest"):
+                    nearest = _first_distance(self._dense.search(vector, 1, question.filters))
         except BackendUnavailable as error:
             if not question.allow_degraded:
                 raise
@@ -90,12 +103,30 @@ class Retriever:
             timings_ms=clock.finish(),
             screened=len(ids),
             terms=tuple(terms),
-            unknown_terms=tuple(
-                t for t, n in zip(terms, screened.document_frequency, strict=True) if n == 0
-            ),
+            unknown_terms=_unknown(terms, screened),
+            idf=tuple(screened.idf.tolist()),
+            repairs=_repairs(question.text, read, hits),
+            nearest_distance=nearest,
             score_scale=float(screened.idf.sum()),
             degraded=degraded,
         )
+
+    def _screen(
+        self, question: Question, terms: list[str], clock: Clock
+    ) -> tuple[list[str], Screened, list[Reading]]:
+        """The terms that were looked for in the end, what they found, and how words were read."""
+        limit, filters = question.screening_top_k, question.filters
+        with clock.stage("sparse"):
+            screened = self._sparse.screen(terms, limit, filters)
+        unknown = _unknown(terms, screened)
+        if not (question.repair and unknown):
+            return terms, screened, []
+        with clock.stage("repair"):
+            read = readings(question.text, unknown, self._sparse.vocabulary)
+            if read:
+                terms = repaired(terms, read)
+                screened = self._sparse.screen(terms, limit, filters)
+        return terms, screened, read
 
     def steered_vector(self, question: Question) -> Vector:
         """The question's vector, moved by its steering; shape (dimension,), not renormalised."""
@@ -172,6 +203,20 @@ class Retriever:
         ]
 
 
+def _unknown(terms: Sequence[str], screened: Screened) -> tuple[str, ...]:
+    return tuple(t for t, n in zip(terms, screened.document_frequency, strict=True) if n == 0)
+
+
+def _first_distance(found: DenseHits) -> float | None:
+    return float(found.distances[0]) if len(found.distances) else None
+
+
+def _repairs(text: str, read: Sequence[Reading], hits: Sequence[Hit]) -> tuple[Repair, ...]:
+    """In words that a reader knows again: as the hits write them, where they do."""
+    passages = [hit.passage.text for hit in hits]
+    return tuple(Repair(text[r.start : r.end], surface(r, passages)) for r in read)
+
+
 _SLACK = 1e-6
 """Thresholds on distance are inclusive, as Weaviate's are, with its tolerance."""
 
@@ -186,25 +231,3 @@ class _Place:
     bm25: float | None = None
     sparse_rank: int | None = None
     dense_rank: int | None = None
-
-
-class _Clock:
-    """Wall time per stage, in milliseconds."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-        self._stages: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._stages[name] = (time.perf_counter() - start) * 1e3
-
-    def add(self, name: str, milliseconds: float) -> None:
-        self._stages[name] = milliseconds
-
-    def finish(self) -> dict[str, float]:
-        return {**self._stages, "total": (time.perf_counter() - self._start) * 1e3}

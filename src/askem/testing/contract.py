@@ -429,6 +429,23 @@ class StoreContract:
             assert store.sparse.screen([term], 5, Filters()).passage_ids == []
         assert len(store.sparse.screen(["infect"], 5, Filters()).passage_ids) == 5
 
+    def test_the_vocabulary_is_what_passages_hold(self, store: Store, encoder: FakeEncoder) -> None:
+        first, *others = contract_corpus(encoder)
+        long = "x" * 200
+        others.append(make_source("long", [f"{long} infection", f"{long} {long}"], encoder))
+        store.writer.replace([first, *others])
+        terms = ["infect", "lombardi", "infectoin", long, f"{long}y", "infect model", "Infect", "*"]
+        # As many as the misspelt words of a question may stand for.
+        terms += [f"near{number}" for number in range(5000)]
+        found = store.sparse.vocabulary(terms)
+        assert dict(found) == {"infect": 8, "lombardi": 1, long: 2}
+        assert found["infect"] == store.sparse.screen(["infect"], 1, Filters()).document_frequency
+        store.writer.delete([first.key])
+        found = store.sparse.vocabulary(terms)
+        assert dict(found) == model_of(others, encoder).vocabulary(terms)
+        assert "lombardi" not in found
+        assert dict(store.sparse.vocabulary([])) == {}
+
     def test_letters_of_all_scripts_are_found(self, store: Store, encoder: FakeEncoder) -> None:
         texts = ["𠮷野家 病毒", "Ünïcode naïve", "вирус гриппа", "\U0001f600 only a face"]
         sources = [make_source("scripts", texts, encoder)]

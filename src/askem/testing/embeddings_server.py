@@ -11,17 +11,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from askem.testing.loopback import LoopbackServer
 
 Floats = NDArray[np.float32]
 
@@ -98,37 +98,16 @@ def drop(_: Request) -> Reply:
     return Reply(drop=True)
 
 
-class EmbeddingsServer:
+class EmbeddingsServer(LoopbackServer):
     """Runs in threads of its own from `with` to its end."""
 
     def __init__(self, script: Iterable[Step] = (), *, then: Step | None = None) -> None:
         """`then`: what every request gets after the script; None: a good answer."""
+        super().__init__(_Handler)
         self.requests: list[Request] = []
         self._script = iter(list(script))
         self._then = then or vectors()
         self._lock = threading.Lock()
-        self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
 
     def answer(self, request: Request) -> Reply:
         with self._lock:
@@ -136,20 +115,8 @@ class EmbeddingsServer:
             step = next(self._script, self._then)
         reply = step(request)
         if reply.hang:
-            self._closing.wait()
+            self.closing.wait()
         return reply
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        return type("Handler", (_Handler,), {"owner": self})
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        # Clients that go away are part of the tests, and no fault of the server's.
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

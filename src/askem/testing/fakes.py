@@ -122,6 +122,11 @@ class FakeStore:
             hit_terms=columns[:, 2],
         )
 
+    def vocabulary(self, terms: Sequence[str]) -> dict[str, int]:
+        self._hook("vocabulary")
+        counted = {term: sum(term in have for have in self._tokens.values()) for term in terms}
+        return {term: n for term, n in counted.items() if n}
+
     def _bm25(self, have: list[str], terms: Sequence[str], idf: NDArray[np.float64]) -> float:
         mean = sum(map(len, self._tokens.values())) / len(self._tokens)
         norm = K1 * (1 - B + B * len(have) / mean) if mean else K1

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import Stemmer
@@ -41,12 +43,49 @@ STOP_WORDS = LUCENE_STOP_WORDS | frozenset(
     too very yet""".split()
 )
 
+_PLACED = re.compile("\\w[\\w\u0300-\u036f]*")
+"""A word of a text as it is written, where accents may be characters of their own."""
+
 _local = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An index term and where its word, text[start:end], stands."""
+
+    term: str
+    start: int
+    end: int
 
 
 def tokens(text: str) -> list[str]:
     """Index terms of a text, in order, with repeats."""
     return [_stem(w) for w in _words(text) if len(w) > 1 and w not in STOP_WORDS]
+
+
+def placed_tokens(text: str) -> list[Placed]:
+    """Index terms of a text, in order, with the places of their words in characters."""
+    return [
+        Placed(term, word.start(), word.end())
+        for word in _PLACED.finditer(text)
+        for term in tokens(word.group())
+    ]
+
+
+def word_terms(words: Iterable[str]) -> list[str]:
+    """The index terms of folded, lower-case words; "" for one that is not indexed. For many words
+    that are looked at once: nothing is remembered of them."""
+    listed = list(words)
+    stems = _stemmer().stemWords(listed)
+    return [
+        stem if len(word) > 1 and word not in STOP_WORDS else ""
+        for word, stem in zip(listed, stems, strict=True)
+    ]
+
+
+def folded(word: str) -> str:
+    """Lower case without accents, as words are before they are stemmed."""
+    return (word if word.isascii() else _fold(word)).lower()
 
 
 def question_terms(question: str) -> list[str]:
@@ -58,7 +97,7 @@ def question_terms(question: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall((text if text.isascii() else _fold(text)).lower())
+    return _WORD.findall(folded(text))
 
 
 def _fold(text: str) -> str:
@@ -69,8 +108,12 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+def _stemmer() -> Stemmer.Stemmer:
     # A Snowball stemmer holds state while it works: one for each thread.
     stemmer = getattr(_local, "stemmer", None)
     if stemmer is None:
         stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
-    return str(stemmer.stemWord(word))
+    return stemmer

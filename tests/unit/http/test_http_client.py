@@ -21,7 +21,13 @@ from askem.http.client import (
     Unauthorized,
     Unavailable,
 )
-from askem.http.wire import HybridRequest, SearchRequest, VectorRequest
+from askem.http.wire import (
+    SEARCH_MEDIA_TYPE,
+    HybridRequest,
+    SearchRequest,
+    SearchResponse,
+    VectorRequest,
+)
 
 KEY = "right-key-0123456789"
 Handler = Callable[[httpx.Request], httpx.Response]
@@ -52,6 +58,92 @@ def test_only_what_was_set_is_sent_and_the_key_goes_in_its_header() -> None:
     assert [request.url.path for request in seen] == ["/hybrid", "/vector"]
     assert all(request.headers["api-key"] == KEY for request in seen)
     assert all(KEY not in str(request.url) for request in seen)
+
+
+HIT = {
+    "paper_id": "a",
+    "doc_type": "paragraph",
+    "text": "t",
+    "cosmos_object_id": None,
+    "paragraph_terms": [],
+    "passage_id": "a#p0",
+    "topics": [],
+    "preprocessor_id": "papers-v1",
+    "order": 0,
+    "distance": 0.2,
+    "score": 1.5,
+}
+EXPANDED = {
+    "hits": [{**HIT, "bm25": 2.0, "sparse_rank": 1, "dense_rank": 1}],
+    "mode": "hybrid",
+    "ranking": "proximity",
+    "filters": dict.fromkeys(("topic", "doc_type", "preprocessor_id"))
+    | {"paragraph_terms": [], "paper_ids": []},
+    "max_distance": None,
+    "steering": {
+        "move_to": None,
+        "move_to_weight": 0,
+        "move_away_from": None,
+        "move_away_from_weight": 0,
+    },
+    "screened": 1,
+    "terms": ["infect"],
+    "unknown_terms": [],
+    "score_scale": 2.5,
+    "timings_ms": {},
+    "snapshot": None,
+}
+TELLING = {"idf": [2.5], "nearest_distance": 0.1, "repairs": [{"word": "x", "read_as": "y"}]}
+
+
+@pytest.mark.parametrize("content_type", [SEARCH_MEDIA_TYPE, f"{SEARCH_MEDIA_TYPE}; charset=utf-8"])
+def test_hybrid_search_is_read_by_the_answers_type(content_type: str) -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        body = {**EXPANDED, **TELLING}
+        return httpx.Response(200, json=body, headers={"content-type": content_type})
+
+    with client(handler) as askem:
+        answer = askem.hybrid_search(HYBRID)
+    assert isinstance(answer, SearchResponse)
+    assert (answer.idf, answer.nearest_distance) == ((2.5,), 0.1)
+    assert answer.repairs[0].read_as == "y"
+    assert seen[0].url.path == "/hybrid"
+    assert seen[0].headers["accept"] == f"{SEARCH_MEDIA_TYPE}, application/json;q=0.5"
+
+
+def test_hybrid_search_takes_the_bare_list_of_a_server_that_knows_no_other() -> None:
+    with client(answering(200, [HIT])) as askem:
+        answer = askem.hybrid_search(HYBRID)
+    assert isinstance(answer, list)
+    assert answer[0].passage_id == "a#p0"
+
+
+def test_hybrid_search_takes_no_shape_for_the_other() -> None:
+    with client(answering(200, EXPANDED)) as askem, pytest.raises(ServerFault):
+        askem.hybrid_search(HYBRID)
+    listed = answering(200, [HIT], **{"content-type": SEARCH_MEDIA_TYPE})
+    with client(listed) as askem, pytest.raises(ServerFault):
+        askem.hybrid_search(HYBRID)
+
+
+def test_an_older_servers_search_is_read() -> None:
+    with client(answering(200, EXPANDED)) as askem:
+        answer = askem.search(SearchRequest(question="q"))
+    assert (answer.idf, answer.nearest_distance, answer.repairs) == ((), None, ())
+
+
+def test_the_asynchronous_client_reads_both_forms_too() -> None:
+    async def ask(handler: Handler) -> object:
+        transport = httpx.MockTransport(handler)
+        async with AsyncAskemClient("http://test", KEY, transport=transport) as askem:
+            return await askem.hybrid_search(HYBRID)
+
+    expanded = answering(200, EXPANDED, **{"content-type": SEARCH_MEDIA_TYPE})
+    assert isinstance(asyncio.run(ask(expanded)), SearchResponse)
+    assert isinstance(asyncio.run(ask(answering(200, [HIT]))), list)
 
 
 def test_ids_are_escaped() -> None:

@@ -17,6 +17,7 @@ from askem.models import (
     Passage,
     Question,
     Ranking,
+    Repair,
     SearchResult,
     Steering,
     Vector,
@@ -195,6 +196,88 @@ def test_max_distance_comes_before_top_k(retriever: Retriever) -> None:
     limit = sorted(hit.distance for hit in every)[1]
     kept = retriever.hybrid(Question(QUESTION, top_k=2, max_distance=limit)).hits
     assert ids(kept) == [hit.passage.passage_id for hit in every if hit.distance <= limit]
+
+
+# Repair and measures
+
+
+def test_a_misspelt_word_is_found_all_the_same(retriever: Retriever) -> None:
+    plain = retriever.hybrid(Question("lung infection", top_k=9))
+    result = retriever.hybrid(Question("lung infectoin", top_k=9, repair=True))
+    assert result.repairs == (Repair("infectoin", "Infection"),)
+    assert (result.terms, result.unknown_terms) == (("lung", "infect"), ())
+    assert result.score_scale == pytest.approx(plain.score_scale)
+    bm25 = {hit.passage.passage_id: hit.bm25 for hit in plain.hits}
+    assert {hit.passage.passage_id: hit.bm25 for hit in result.hits} == bm25
+    assert "repair" in result.timings_ms
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_the_vector_is_that_of_the_repaired_text(
+    encoder: FakeEncoder, store: FakeStore, beside: bool
+) -> None:
+    steering = Steering("soil", 0.5)
+    with ThreadPoolExecutor(1) as pool:
+        retriever = Retriever(
+            encoder=encoder,
+            sparse=store,
+            dense=store,
+            reader=store,
+            executor=pool if beside else None,
+        )
+        plain, misspelt = (
+            retriever.hybrid(Question(text, top_k=9, steering=steering, repair=True, nearest=True))
+            for text in ("lung infection", "lung infectoin")
+        )
+    assert misspelt.hits == plain.hits
+    assert misspelt.nearest_distance == plain.nearest_distance
+
+
+def test_repair_is_left_out_where_it_is_not_wanted(retriever: Retriever) -> None:
+    result = retriever.hybrid(Question("lung infectoin"))
+    assert (result.repairs, result.unknown_terms) == ((), ("infectoin",))
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("infection stages", ["screen"]),
+        ("zyxelo stages", ["screen", "vocabulary"]),
+        ("infectoin stages", ["screen", "vocabulary", "screen"]),
+    ],
+)
+def test_only_unknown_words_cost_anything(
+    encoder: FakeEncoder, text: str, calls: list[str]
+) -> None:
+    called: list[str] = []
+    store = FakeStore(passages(), encoder, hook=called.append)
+    Retriever(encoder=encoder, sparse=store, dense=store, reader=store).hybrid(
+        Question(text, repair=True)
+    )
+    assert [name for name in called if name in ("screen", "vocabulary")] == calls
+
+
+def test_a_vocabulary_that_cannot_be_asked_is_an_outage(encoder: FakeEncoder) -> None:
+    store = FakeStore(passages(), encoder, hook=failing_at("vocabulary"))
+    retriever = Retriever(encoder=encoder, sparse=store, dense=store, reader=store)
+    with pytest.raises(BackendUnavailable, match="vocabulary: away"):
+        retriever.hybrid(Question("infectoin", repair=True))
+    result = retriever.hybrid(Question("infectoin", repair=True, allow_degraded=True))
+    assert result.degraded == ("vocabulary",)
+
+
+def test_the_nearest_passage_is_measured_where_it_is_wanted(
+    retriever: Retriever, store: FakeStore
+) -> None:
+    steering = Steering("volcano erupted", 1.0, QUESTION, 1.0)
+    question = Question(QUESTION, steering=steering, nearest=True)
+    result = retriever.hybrid(question)
+    vector = retriever.steered_vector(question)
+    nearest = store.search(vector, 1, Filters())
+    assert result.nearest_distance == nearest.distances[0]
+    assert nearest.passage_ids[0] not in ids(result.hits)
+    assert retriever.vector(question).nearest_distance == nearest.distances[0]
+    assert retriever.hybrid(Question(QUESTION, steering=steering)).nearest_distance is None
 
 
 # Steering

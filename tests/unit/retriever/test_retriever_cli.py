@@ -120,6 +120,8 @@ def test_search_prints_hits(running: Running) -> None:
     assert "distance " in output
     assert "eight stages" in output
     assert "Not in the corpus: unicorn" in output
+    code, output = search("What is the SIDRATHE model?", *at)
+    assert "Not in the corpus: SIDRATHE; read as SIDARTHE\n" in output
     code, output = search("SIDARTHE", "--json", *at)
     assert json.loads(output)["hits"][0]["passage_id"] == "a#p0"
     assert search("SIDARTHE", "--topic", "volcano", *at) == (0, "Nothing found.\n")

@@ -102,7 +102,7 @@ def test_a_request_has_a_deadline(open_app: Any) -> None:
     [
         (BackendUnavailable("store", "secret upstream", retry_after_s=2.5), 503),
         (ConfigurationError("secret path"), 500),
-        (EncoderMismatch("secret id"), 500),
+        (EncoderMismatch("secret id"), 503),
         (CorruptStore("secret file"), 503),
         (InvalidInput("topic", "is odd"), 422),
         (RuntimeError("secret bug"), 500),
@@ -128,7 +128,7 @@ def test_a_failing_port_is_an_error_and_tells_nothing_inner(
     body = response.json()
     assert body["request_id"] == response.headers["x-request-id"]
     if status == 503:
-        assert response.headers["retry-after"] == ("60" if "Corrupt" in repr(error) else "3")
+        assert response.headers["retry-after"] == ("3" if "upstream" in str(error) else "60")
     if status == 500:
         assert "detail" not in body
 
@@ -148,4 +148,17 @@ def test_readiness_names_what_is_missing(open_app: Any) -> None:
     checks = {check["name"]: check for check in response.json()["checks"]}
     assert checks["encoder"]["ok"]
     assert not checks["store"]["ok"]
+    assert "secret" not in response.text
+
+
+def test_an_index_of_another_encoder_says_what_to_do(open_app: Any) -> None:
+    def fail(name: str) -> None:
+        if name == "search":
+            raise EncoderMismatch("the index is now of encoder secret id")
+
+    response = open_app(fail).request("POST", "/hybrid", json=Q)
+    assert response.status_code == 503
+    assert response.headers["content-type"] == "application/problem+json"
+    assert int(response.headers["retry-after"]) >= 1
+    assert "starts it again with the encoder" in response.json()["detail"]
     assert "secret" not in response.text

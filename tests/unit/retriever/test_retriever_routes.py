@@ -111,7 +111,8 @@ def test_search_tells_how_it_came_about(door: AppRunner) -> None:
     assert answer["unknown_terms"] == ["unicorn"]
     assert answer["snapshot"]["papers"] == 3
     assert answer["snapshot"]["encoder_id"] == "fake-32"
-    assert set(answer["timings_ms"]) == {"sparse", "encode", "dense", "rank", "total"}
+    stages = {"sparse", "repair", "encode", "dense", "nearest", "rank", "total"}
+    assert set(answer["timings_ms"]) == stages
     first = answer["hits"][0]
     assert set(first) == HIT_FIELDS | {"bm25", "sparse_rank", "dense_rank"}
     assert {hit["sparse_rank"] for hit in answer["hits"]} == {1, 2, 3}

@@ -12,8 +12,11 @@ from askem.text.analysis import (
     LUCENE_STOP_WORDS,
     MAX_TERMS,
     STOP_WORDS,
+    folded,
+    placed_tokens,
     question_terms,
     tokens,
+    word_terms,
 )
 
 
@@ -47,6 +50,26 @@ from askem.text.analysis import (
 )
 def test_tokens(text: str, wanted: list[str]) -> None:
     assert tokens(text) == wanted
+
+
+def test_placed_tokens_know_their_words() -> None:
+    text = "The café's E\u0301TUDES: COVID-19, of ﬁbres"
+    placed = placed_tokens(text)
+    assert [word.term for word in placed] == tokens(text)
+    words = [text[word.start : word.end] for word in placed]
+    assert words == ["café", "E\u0301TUDES", "COVID", "19", "ﬁbres"]
+
+
+@given(st.text(st.sampled_from("aBé7 -_ß病в\u0301.")))
+def test_placed_tokens_are_the_tokens(text: str) -> None:
+    assert [word.term for word in placed_tokens(text)] == tokens(text)
+
+
+def test_word_terms_are_the_tokens_of_single_words() -> None:
+    words = ["infections", "the", "x", "19", "cafe"]
+    assert word_terms(words) == ["infect", "", "", "19", "cafe"]
+    assert word_terms([]) == []
+    assert folded("CAFÉ") == "cafe"
 
 
 def test_stop_words_are_dropped_in_any_case() -> None:

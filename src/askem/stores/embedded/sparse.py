@@ -8,7 +8,7 @@ better on scientific text; scores are then the same after any history of writes.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,19 @@ class EmbeddedSparse:
         rows = self._propose(snapshot, known, top_k, filters) if known else []
         return self._rescore(snapshot, rows, term_ids, idf, frequencies, top_k)
 
+    def vocabulary(self, terms: Sequence[str]) -> Mapping[str, int]:
+        return {term: df for term, (_, df) in self._lexicon(terms).items() if df > 0}
+
     def _lookup(self, terms: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Term ids (-1 for unknown terms) and document frequencies, parallel to `terms`."""
-        found = {
+        found = self._lexicon(terms)
+        pairs = [found.get(term, (-1, 0)) for term in terms]
+        ids, frequencies = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return ids, frequencies
+
+    def _lexicon(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Term id and document frequency of the terms that some passage has or had."""
+        return {
             term: (term_id, df)
             for term, term_id, df in self._access.db.execute(
                 "SELECT term, term_id, df FROM lexicon "
@@ -44,9 +54,6 @@ class EmbeddedSparse:
                 (json.dumps(list(terms)),),
             )
         }
-        pairs = [found.get(term, (-1, 0)) for term in terms]
-        ids, frequencies = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return ids, frequencies
 
     def _propose(
         self, snapshot: Snapshot, terms: list[str], top_k: int, filters: Filters

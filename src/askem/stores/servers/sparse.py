@@ -7,7 +7,7 @@ both give the same figures.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,10 +53,7 @@ class ElasticSparse:
             lambda client: client.msearch(searches=searches, filter_path=_ANSWER)
         )
         best, counted, corpus = map(whole, answer["responses"])
-        buckets = counted["aggregations"]["terms"]["buckets"]
-        frequencies = np.array(
-            [buckets[str(i)]["doc_count"] for i in range(len(terms))], dtype=np.int64
-        )
+        frequencies = np.array(_counts(counted, len(terms)), dtype=np.int64)
         passages = corpus["hits"]["total"]["value"]
         mean_length = corpus["aggregations"]["length"]["value"] / max(passages, 1)
         fields = [hit["fields"] for hit in best.get("hits", {}).get("hits", [])]
@@ -71,6 +68,24 @@ class ElasticSparse:
             mean_length=mean_length,
             top_k=top_k,
         )
+
+    def vocabulary(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """Counted in one request; the engine's own suggester counts deleted passages too."""
+        if not terms:
+            return {}
+        searches = [{"index": self._names.base}, _frequencies(terms)]
+        answer = self._elastic.read(
+            lambda client: client.msearch(searches=searches, filter_path=_ANSWER)
+        )
+        (counted,) = map(whole, answer["responses"])
+        counts = zip(terms, _counts(counted, len(terms)), strict=True)
+        return {term: n for term, n in counts if n}
+
+
+def _counts(counted: dict[str, Any], terms: int) -> list[int]:
+    """What `_frequencies` of so many terms found, in their order."""
+    buckets = counted["aggregations"]["terms"]["buckets"]
+    return [int(buckets[str(i)]["doc_count"]) for i in range(terms)]
 
 
 def _best(terms: Sequence[str], filters: Filters, limit: int) -> dict[str, Any]:
