@@ -206,6 +206,8 @@ def test_vectors_that_are_damaged_are_made_again_with_a_topic(
     assert not agrees(store, encoder)
     receipt = one(pipeline(store, encoder).ingest([paper("Text.", topics=["b"])]))
     assert (receipt.status, receipt.topics_added) == ("unchanged", ("b",))
+    hits = store.dense.search(encoder.encode_question("Text"), 1, Filters(topic="b"))
+    assert hits.distances[0] == pytest.approx(0, abs=1e-6)
     assert agrees(store, encoder)
 
 
