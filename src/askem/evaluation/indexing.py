@@ -14,13 +14,12 @@ from askem import __version__
 from askem.encoders import load_encoder
 from askem.errors import AskemError
 from askem.evaluation.config import CorpusPart, RunConfig
-from askem.evaluation.corpora import Batch, fingerprint, read_corpus
+from askem.evaluation.corpora import Batch, fingerprint, preprocessor_of, read_corpus
 from askem.ingestion.pipeline import IngestPipeline
 from askem.ports import Encoder
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder
 from askem.text.analysis import ANALYZER_ID
-from askem.text.preprocessing import get_preprocessor
 
 HASH_ENCODER = "hash"
 _HASH_DIMENSION = 256
@@ -81,7 +80,7 @@ def _build(batches: list[Batch], folder: Path, encoder: Encoder, progress: Progr
                 encoder=encoder,
                 writer=store.writer,
                 ledger=store.ledger,
-                preprocessor=get_preprocessor(batch.preprocessor_id),
+                preprocessor=preprocessor_of(batch.preprocessor_id),
             )
             for receipt in pipeline.ingest(batch.sources):
                 if receipt.status == "failed":

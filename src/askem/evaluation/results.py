@@ -135,7 +135,7 @@ def read_results(folder: Path, suite: Suite) -> tuple[Labels, list[Result]]:
     corpora: dict[tuple[Any, ...], str] = {}
     for result in results:
         config, manifest = result.config, result.manifest
-        same = (config.preprocessor, config.title)
+        same = (config.preprocessor, config.title, config.heading_path)
         digest = manifest["corpus"]["digest"]
         if corpora.setdefault(same, digest) != digest:
             raise StaleResult(f"{config.name}: ran on another corpus than its neighbours")
