@@ -120,6 +120,14 @@ class RunConfig(_Strict):
         return self
 
 
+class AnswersConfig(_Strict):
+    """Who answers the questions of a suite."""
+
+    name: Name
+    model: str = Field(min_length=1)
+    """As the server names it."""
+
+
 class Suite(_Strict):
     """Everything one table says."""
 

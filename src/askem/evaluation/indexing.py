@@ -23,7 +23,8 @@ from askem.text.analysis import ANALYZER_ID
 
 HASH_ENCODER = "hash"
 _HASH_DIMENSION = 256
-_COMPLETE = "complete"
+COMPLETE = "complete"
+"""File that stands in the folder of a whole index."""
 
 Progress = Callable[[str], None]
 
@@ -39,6 +40,8 @@ class Index:
     store: EmbeddedStore
     encoder: Encoder
     fingerprint: str
+    folder: Path
+    """A data folder, once the file that says that it is complete is left out."""
 
 
 @contextmanager
@@ -55,13 +58,13 @@ def open_index(
         folder = cache / "index" / name[:24]
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_suffix(".lock")):
-            if not (folder / _COMPLETE).exists():
+            if not (folder / COMPLETE).exists():
                 # What an interrupted run left is not trusted.
                 shutil.rmtree(folder, ignore_errors=True)
                 _build(batches, folder, encoder, progress)
-                (folder / _COMPLETE).touch()
+                (folder / COMPLETE).touch()
         with EmbeddedStore.open(folder, encoder) as store:
-            yield Index(store, encoder, name)
+            yield Index(store, encoder, name, folder)
 
 
 def open_encoder(spec: str, *, threads: int = 2) -> Encoder:

@@ -15,7 +15,7 @@ from askem.evaluation.config import Suite
 from askem.evaluation.refusal import Point, calibrate
 from askem.evaluation.results import KEPT, Labels, Result
 from askem.evaluation.runfolder import Asked, RunFolder, ranks
-from askem.evaluation.tables import MAIN, differences, mean_of_kind
+from askem.evaluation.tables import MAIN, default_of, differences, mean_of_kind
 
 WORST = 25
 _WIDTH, _HEIGHT = 640, 220
@@ -68,7 +68,7 @@ def render(
 
 
 def _rows(suite: Suite, labels: Labels, results: Sequence[Result]) -> list[Row]:
-    default = next(r for r in results if r.config.name == suite.default)
+    default = default_of(suite, results)
     others = [r for r in results if r is not default]
     found = zip(others, differences(default, others, labels), strict=True)
     compared = {r.config.name: pair for r, pair in found}
