@@ -98,16 +98,22 @@ def report(suite: Path, results: Path, cache: Path, out: Path) -> None:
 
     The worst questions and the sweep need the default's run in the cache.
     """
+    from askem.evaluation.answers.reporting import sections
+    from askem.evaluation.answers.results import read_answers_results
     from askem.evaluation.config import read_suite
     from askem.evaluation.report import render
     from askem.evaluation.results import read_results
     from askem.evaluation.runfolder import read_run
+    from askem.evaluation.tables import default_of
 
     config = read_suite(suite)
     labels, rows = read_results(results / config.name, config)
     folder = cache / "runs" / config.name / config.default
     run_of_default = read_run(folder) if folder.is_dir() else None
-    out.write_text(render(config, labels, rows, run_of_default), encoding="utf-8")
+    corpus = default_of(config, rows).manifest["corpus"]["digest"]
+    answered = read_answers_results(results / config.name, labels, corpus)
+    shown = sections(answered, cache / "runs" / config.name)
+    out.write_text(render(config, labels, rows, run_of_default, shown), encoding="utf-8")
     click.echo(f"wrote {out}")
 
 

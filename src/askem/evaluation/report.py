@@ -9,6 +9,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from askem.errors import InvalidInput
+from askem.evaluation.answers.measures import NAMES
+from askem.evaluation.answers.reporting import AnswersSection
+from askem.evaluation.answers.tables import REFUSING
 from askem.evaluation.calibrating import scored
 from askem.evaluation.compare import Difference
 from askem.evaluation.config import Suite
@@ -36,7 +39,11 @@ class Row:
 
 
 def render(
-    suite: Suite, labels: Labels, results: Sequence[Result], default_run: RunFolder | None
+    suite: Suite,
+    labels: Labels,
+    results: Sequence[Result],
+    default_run: RunFolder | None,
+    answers: Sequence[AnswersSection] = (),
 ) -> str:
     """The page as text; `default_run` gives the worst questions and the sweep, where it is kept."""
     environment = Environment(
@@ -62,6 +69,9 @@ def render(
         ranks=ranks,
         right_ids=lambda one: {name for right in one.gold for name in right},
         sweep=_sweep(default_run),
+        answers=answers,
+        answer_measures=NAMES,
+        refusing_columns=REFUSING,
         width=_WIDTH,
         height=_HEIGHT,
     )

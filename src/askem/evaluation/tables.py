@@ -17,8 +17,10 @@ class WorseDefault(AskemError):
     """A row of the table is better than the default by more than chance."""
 
 
-def table(suite: Suite, labels: Labels, results: Sequence[Result], more: Sequence[str] = ()) -> str:
-    """A suite's table in markdown, with the lines `more` at its end.
+def table(
+    suite: Suite, labels: Labels, results: Sequence[Result], further: Sequence[str] = ()
+) -> str:
+    """A suite's table in markdown, with the lines `further` at its end.
 
     Each row is compared with the default by question: bootstrap over clusters, randomisation
     test, Holm-corrected over the table."""
@@ -40,7 +42,7 @@ def table(suite: Suite, labels: Labels, results: Sequence[Result], more: Sequenc
         label = f"**{result.config.label}**" if result is default else result.config.label
         more = _difference(against.get(result.config.name))
         lines.append(f"| {label} | {values} | {more} |")
-    lines += [*_by_kind(labels, results), *more]
+    lines += [*_by_kind(labels, results), *further]
     return "\n".join(lines) + "\n"
 
 

@@ -82,7 +82,7 @@ def _in_passage(question: LabelledQuestion, answer: Answer) -> bool:
 
 def _recall(question: LabelledQuestion, gold: GoldIds, cited: Sequence[str]) -> float:
     found = sum(bool(right.intersection(cited)) for right in gold[question.id])
-    return min(1.0, found) if question.any else found / len(gold[question.id])
+    return float(found > 0) if question.any else found / len(gold[question.id])
 
 
 def _supported(answer: Answer) -> float:
