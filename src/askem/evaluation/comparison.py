@@ -11,7 +11,7 @@ from askem.evaluation.runfolder import DEPTH, Asked, RunFolder, ranks
 from askem.evaluation.running import Run
 
 MAIN = ("nDCG@10", *RIGHT)
-"""By what questions are listed: the first that both runs have."""
+"""By what questions are listed: the first that both runs have for all of them."""
 _Pair = tuple[Asked, Asked]
 
 
@@ -23,7 +23,7 @@ def compare_runs(first: RunFolder, second: RunFolder, *, show: int) -> Iterator[
     """
     pairs = _pairs(first, second)
     measures = [m for m in pairs[0][0].measures if _having(m, pairs)]
-    main = next((m for m in MAIN if m in measures), None)
+    main = next((m for m in MAIN if len(_having(m, pairs)) == len(pairs)), None)
     if main is None:
         raise InvalidInput("compare", "the two runs have no measure in common")
     found = [_difference(m, _having(m, pairs)) for m in measures]

@@ -27,7 +27,7 @@ or where labels have none the gold answer's words, stand whole in the cited part
 touched: a part of them does. EM, F1: SQuAD's, against the gold answer. cited P, R: cited passages
 that are gold, gold passages that are cited. supported: sentences that were found in source."""
 RIGHT = ("in quote", "gold cited")
-"""What tells a right answer from a wrong one: the first that the labels allow."""
+"""What tells a right answer from a wrong one: the first that the labels of all questions allow."""
 _SLACK = 1
 """Characters: labels and quotes disagree about a full stop."""
 

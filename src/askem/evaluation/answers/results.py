@@ -53,7 +53,7 @@ class AnswersResult:
     @property
     def right(self) -> str:
         """The measure that tells right answers from wrong ones."""
-        return next(name for name in RIGHT if self.mean(name) is not None)
+        return next(name for name in RIGHT if None not in self.measures[name])
 
     def told(self) -> list[Told]:
         """All questions, the answerable first."""
