@@ -23,7 +23,7 @@ def answers_section(labels: Labels, results: Sequence[AnswersResult]) -> list[st
         return []
     told = [(result, selective(result.told())) for result in results]
     lines = ["", "## Answers", "", _what_on(labels, results[0]), ""]
-    lines += _table([f"{name}" for name in NAMES], told, _measures)
+    lines += _table(NAMES, told, _measures)
     lines += ["", "Refusing, and confidence:", "", *_table(REFUSING, told, refusing)]
     lines += _by_kind(labels, results)
     return lines
@@ -83,9 +83,8 @@ def summary(run: AnswersRun) -> Iterator[str]:
 
 def _what_on(labels: Labels, result: AnswersResult) -> str:
     return (
-        f"{len(labels.ids)} answerable and {len(result.absent_ids)} unanswerable questions, asked "
-        "of `/react`. A refusal counts as zero. What is measured: "
-        "[docs/evaluation.md](../../docs/evaluation.md#answers)."
+        f"{len(labels.ids)} questions with an answer and {len(result.absent_ids)} without, asked of "
+        "`/react`; a refusal counts as zero. What the columns mean: docs/evaluation.md."
     )
 
 
