@@ -33,6 +33,11 @@ def test_occurrences_are_spans_of_whole_words() -> None:
     assert occurrences(text, "...") == []
 
 
+def test_labels_that_begin_within_a_word_are_found_to_the_letter() -> None:
+    assert occurrences("SARS-CoV-2 spread", "ARS-CoV-2 sp") == [(1, 13)]
+    assert occurrences("SARS-CoV-2 spread", "ars-cov-2 sp") == []
+
+
 def test_spans_hold_where_lower_case_is_longer() -> None:
     text = "İİİ TL-88"
     assert [text[a:b] for a, b in occurrences(text, "tl 88")] == ["TL-88"]

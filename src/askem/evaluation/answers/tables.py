@@ -83,8 +83,8 @@ def summary(run: AnswersRun) -> Iterator[str]:
 
 def _what_on(labels: Labels, result: AnswersResult) -> str:
     return (
-        f"{len(labels.ids)} questions with an answer and {len(result.absent_ids)} without, asked of "
-        "`/react`; a refusal counts as zero. What the columns mean: docs/evaluation.md."
+        f"{len(labels.ids)} questions with an answer and {len(result.absent_ids)} without, asked "
+        "of `/react`; a refusal counts as zero. What the columns mean: docs/evaluation.md."
     )
 
 

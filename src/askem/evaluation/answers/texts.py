@@ -32,14 +32,17 @@ def token_f1(said: str, gold: str) -> float:
 
 
 def occurrences(text: str, words: str) -> list[tuple[int, int]]:
-    """Spans of `text` that hold the words of `words` in a row, whatever case and punctuation."""
+    """Spans of `text` that hold the words of `words` in a row, whatever case and punctuation;
+    where none does, spans that are `words` to the letter, for labels that begin within a word."""
     wanted = _WORD.findall(words.lower())
     places = list(_WORD.finditer(text))
     # Word by word: as a whole, lower case may be longer than the text.
     found = [place.group().lower() for place in places]
     size = len(wanted)
+    if not size:
+        return []
     return [
         (places[i].start(), places[i + size - 1].end())
         for i in range(len(found) - size + 1)
-        if size and found[i : i + size] == wanted
-    ]
+        if found[i : i + size] == wanted
+    ] or [place.span() for place in re.finditer(re.escape(words), text)]
