@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -61,9 +63,18 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
         pass
 
 
-def test_the_server_ends_with_the_run(tmp_path: Path) -> None:
-    (tmp_path / "index").mkdir()
-    with served(tmp_path / "index", "minilm-int8") as (url, key), AskemClient(url, key) as client:
+def serve_until_killed(index: Path, seen: list[tuple[str, str]]) -> None:
+    with served(index, "minilm-int8") as (url, key), AskemClient(url, key) as client:
         assert client.topics() == []
+        seen.append((url, key))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_the_server_ends_with_the_run_even_when_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "index").mkdir()
+    seen: list[tuple[str, str]] = []
+    with pytest.raises(SystemExit):
+        serve_until_killed(tmp_path / "index", seen)
+    ((url, key),) = seen
     with AskemClient(url, key, timeout_s=5) as client, pytest.raises(ClientError):
         client.topics()

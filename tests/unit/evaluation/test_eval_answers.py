@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from askem.errors import AskemError
-from askem.evaluation.answers.asking import CorpusChanged, NotAnswered, WrongModel
+from askem.evaluation.answers.asking import BrokenCitation, CorpusChanged, NotAnswered, WrongModel
 from askem.evaluation.cli import evaluate
 from askem.evaluation.gold import MissingGold
 
@@ -97,8 +97,7 @@ def test_an_outage_is_no_refusal(folder: Path, server: Any, workers: str) -> Non
 def test_after_a_failure_nothing_more_is_asked(folder: Path, server: Any) -> None:
     server.failing.add("How much do surgical masks filter?")
     answers(folder, server, "--workers", "1")
-    # The second may have been taken before the first one's failure was seen.
-    assert len(server.asked) < 3
+    assert server.asked == ["How much do surgical masks filter?"]
 
 
 def test_another_model_than_asked_for_fails(folder: Path, server: Any) -> None:
@@ -106,6 +105,17 @@ def test_another_model_than_asked_for_fails(folder: Path, server: Any) -> None:
     assert isinstance(failed.exception, WrongModel)
     assert "extractive answered where gpt-x was asked" in str(failed.exception)
     assert not (folder / "results").exists()
+
+
+@pytest.mark.parametrize("change", [{"start": 1}, {"passage_id": "windows#p0"}])
+def test_a_quote_that_does_not_stand_in_its_passage_fails(
+    folder: Path, server: Any, change: dict[str, Any]
+) -> None:
+    said = server.answers["How much do surgical masks filter?"]
+    said["sentences"][0]["citations"][0] |= change
+    failed = answers(folder, server)
+    assert isinstance(failed.exception, BrokenCitation)
+    assert "question q1" in str(failed.exception)
 
 
 def test_the_result_is_named_for_its_model(folder: Path, server: Any) -> None:
@@ -228,7 +238,8 @@ def test_the_report_shows_the_worst_answers_escaped(folder: Path, server: Any) -
     golden.write_text(quoted, encoding="utf-8")
     wrong = server.answers["How much do surgical masks filter?"]
     wrong["answer"] = "<script>alert(1)</script>"
-    wrong["sentences"][0]["citations"][0] |= {"start": 0, "end": 1, "quote": "<b>S</b>"}
+    wrong["used_docs"][0]["text"] = "<b>S</b> and so on"
+    wrong["sentences"][0]["citations"][0] |= {"start": 0, "end": 8, "quote": "<b>S</b>"}
     with_searches(folder, server)
     out = folder / "report.html"
     where = ["--results", str(folder / "results"), "--cache", str(folder / "cache")]

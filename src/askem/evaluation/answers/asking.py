@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
 from askem.errors import AskemError
@@ -24,6 +25,10 @@ class NotAnswered(AskemError):
 
 class WrongModel(AskemError):
     """An answer is not of the model that was asked for."""
+
+
+class BrokenCitation(AskemError):
+    """A quote does not stand in the passage that it names, or the answer does not show that one."""
 
 
 class CorpusChanged(AskemError):
@@ -48,16 +53,29 @@ def ask_all(
     workers: int,
     progress: Progress,
 ) -> list[Answered]:
-    """In the order of `questions`. Raises NotAnswered, naming the question, or WrongModel; what
-    has not been asked by then is not asked any more."""
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(_ask, question, react, model) for question in questions]
+    """In the order of `questions`. Raises NotAnswered, WrongModel or BrokenCitation, naming the
+    question; what has not been asked by then is not asked any more."""
+    stop = threading.Event()
+
+    def one(question: LabelledQuestion) -> Answered | None:
+        if stop.is_set():
+            return None
         try:
-            _wait(futures, progress)
+            return _ask(question, react, model)
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            stop.set()
             raise
-        return [future.result() for future in futures]
+
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(one, question) for question in questions]
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                progress(done, len(futures))
+        except BaseException:
+            stop.set()  # also where whoever started the run interrupts it
+            raise
+    return [answered for future in futures if (answered := future.result())]
 
 
 def snapshot_of(client: AskemClient, question: str) -> SnapshotOut:
@@ -90,12 +108,6 @@ class ServerReader:
         return found
 
 
-def _wait(futures: Sequence[Future[Answered]], progress: Progress) -> None:
-    for done, future in enumerate(as_completed(futures), start=1):
-        future.result()
-        progress(done, len(futures))
-
-
 def _ask(question: LabelledQuestion, react: Callable[[str], Answer], model: str) -> Answered:
     start = time.perf_counter()
     try:
@@ -111,4 +123,16 @@ def _ask(question: LabelledQuestion, react: Callable[[str], Answer], model: str)
             f"question {question.id}: {answer.model} answered where {model} was asked"
             + (f", for want of {answer.stopped}" if answer.stopped else "")
         )
+    _check_citations(question, answer)
     return Answered(question.id, answer, spent)
+
+
+def _check_citations(question: LabelledQuestion, answer: Answer) -> None:
+    texts = {doc.passage_id: doc.text for doc in answer.used_docs}
+    for citation in answer.citations:
+        text = texts.get(citation.passage_id)
+        if text is None or text[citation.start : citation.end] != citation.quote:
+            raise BrokenCitation(
+                f"question {question.id}: what is quoted of {citation.passage_id} does not stand "
+                f"there at {citation.start} to {citation.end}"
+            )

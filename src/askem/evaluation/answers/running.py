@@ -92,7 +92,7 @@ def run_answers(
 ) -> AnswersRun:
     """Asks every question; nothing is written unless all were answered.
 
-    Raises MissingGold, NotAnswered, WrongModel, CorpusChanged, ClientError.
+    Raises MissingGold, NotAnswered, WrongModel, BrokenCitation, CorpusChanged, ClientError.
     """
     first = labelled.questions[0].question
     with (

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,10 +33,11 @@ class NotServed(AskemError):
 def served(index: Path, encoder: str) -> Iterator[tuple[str, str]]:
     """Address and key of an `askem serve` over a copy of the index, which ends with the context.
 
-    Askem's settings in the environment do not apply: what is measured are the defaults. Raises
-    NotServed.
+    Askem's settings in the environment do not apply: what is measured are the defaults. Only from
+    the main thread, whose SIGTERM it turns into SystemExit, so that the server ends then too.
+    Raises NotServed.
     """
-    with tempfile.TemporaryDirectory(prefix="askem-eval-") as name:
+    with _sigterm_exits(), tempfile.TemporaryDirectory(prefix="askem-eval-") as name:
         home = Path(name)
         # A copy: a server writes keys and locks into its folder.
         shutil.copytree(index, home / "data", ignore=shutil.ignore_patterns(COMPLETE))
@@ -63,6 +65,15 @@ def served(index: Path, encoder: str) -> Iterator[tuple[str, str]]:
                 process.kill()
                 process.wait()
             output.close()
+
+
+@contextmanager
+def _sigterm_exits() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _environment(key: str, encoder: str) -> dict[str, str]:
