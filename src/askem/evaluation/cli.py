@@ -15,6 +15,7 @@ from askem.evaluation.options import CACHE, RESULTS, SUITES, progress_line
 @click.group(name="eval")
 def evaluate() -> None:
     """Measure how well questions are answered, and compare ways of doing it."""
+    _require_extra()
 
 
 evaluate.add_command(answers)
@@ -173,7 +174,7 @@ def calibrate(run_folder: Path, budget: float, write: Path | None) -> None:
         click.echo(line)
 
 
-def require_extra() -> None:
+def _require_extra() -> None:
     """Raises ConfigurationError where the packages of the extra are not installed."""
     try:
         import ir_measures  # noqa: F401

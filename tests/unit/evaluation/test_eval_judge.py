@@ -186,6 +186,16 @@ def test_a_judge_needs_a_key() -> None:
         settings_from({}, "judge-1")
 
 
+def test_a_judge_without_a_key_is_refused_before_anything_is_asked(
+    folder: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    options = ["--url", server.base_url, "--api-key", "test-key-0123456789", "--judge", "j"]
+    ran = CliRunner().invoke(evaluate, ["answers", str(folder / "suite.yaml"), *options])
+    assert isinstance(ran.exception, ConfigurationError)
+    assert not server.asked
+
+
 def test_judging_is_asked_for_and_stays_out_of_the_result(
     folder: Path, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from askem.errors import ConfigurationError
 from askem.evaluation.options import CACHE, RESULTS, SUITES, progress_line
 
 if TYPE_CHECKING:
     from askem.evaluation.answers.running import AnswersRun, Say, Target
     from askem.evaluation.config import Suite
+    from askem.evaluation.judge.asking import JudgeSettings
 
 
 @click.command()
@@ -60,6 +62,8 @@ def answers(
 
     config = AnswersConfig(name=name or _slug(model), model=model)
     given = Target(url, _key(api_key, data_dir)) if url else None
+    # What is missing for the judge is said before anything is asked.
+    judging = _judge_settings(judge) if judge else None
     for path in suites:
         suite, base = place(path)
         if base is None:
@@ -72,8 +76,8 @@ def answers(
             run = run_answers(target, suite, labelled, config, places, workers=workers, line=line)
         line("")
         click.echo(f"{suite.name}/answers-{config.name}: " + "\n".join(summary(run)))
-        if judge:
-            _judge(run, judge, repeats, line)
+        if judging:
+            _judge(run, judging, repeats, line)
 
 
 @contextmanager
@@ -112,11 +116,21 @@ def _slug(model: str) -> str:
     return re.sub(r"[^a-z0-9.-]+", "-", model.lower()).strip("-.")[:64] or "model"
 
 
-def _judge(run: AnswersRun, model: str, repeats: int, line: Say) -> None:
-    from askem.evaluation.judge.asking import Judge, settings_from
+def _judge_settings(model: str) -> JudgeSettings:
+    try:
+        from askem.evaluation.judge.asking import settings_from
+    except ImportError as error:
+        raise ConfigurationError(
+            f"--judge needs more packages ({error}): pip install 'askem[remote]'"
+        ) from error
+    return settings_from(os.environ, model)
+
+
+def _judge(run: AnswersRun, settings: JudgeSettings, repeats: int, line: Say) -> None:
+    from askem.evaluation.judge.asking import Judge
     from askem.evaluation.judge.judging import judge_answers, lines_of, write_judged
 
-    with Judge(settings_from(os.environ, model)) as judge:
+    with Judge(settings) as judge:
         judged = judge_answers(judge, run.kept, repeats=repeats, progress=line)
     line("")
     write_judged(run.folder, judged)
