@@ -63,7 +63,8 @@ def _take(
     for sentence, piece in candidates:
         if len(picked) >= limit:
             return
-        if _adds(piece, picked) and not any(_same(sentence, other) for other in chosen):
+        new = not any(_same(sentence, other) or _apter(other, sentence) for other in chosen)
+        if new and _adds(piece, picked):
             chosen.append(sentence)
             picked.append(piece)
 
@@ -94,6 +95,13 @@ def _same(one: Scored, other: Scored) -> bool:
     """Whether two sentences say the same in nearly the same words."""
     shorter = min(len(one.terms), len(other.terms))
     return len(one.terms & other.terms) >= SAME_SHARE * shorter
+
+
+def _apter(chosen: Scored, other: Scored) -> bool:
+    """Whether a row has more of the question than another one of its table."""
+    alike = chosen.unit.kind == other.unit.kind == "row" and chosen.unit.group == other.unit.group
+    same_passage = chosen.source.passage_id == other.source.passage_id
+    return alike and same_passage and chosen.overlap > other.overlap
 
 
 def _adds(piece: Picked, picked: Sequence[Picked]) -> bool:

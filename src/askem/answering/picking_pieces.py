@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from askem.answering.passage_units import Unit, units_of
 from askem.answering.picking_scores import Scored, share
+from askem.answering.picking_units import led_by
 from askem.answering.sentence_clutter import body_start, is_clutter
 from askem.answering.sentence_joints import announces, begins_list, continues_list, refers_back
 from askem.text.analysis import tokens
@@ -18,6 +20,10 @@ MAX_CONTEXT_CHARS = 500
 """Of a sentence together with its neighbours."""
 MAX_LIST_CHARS = 800
 """Of an announcing sentence together with its list."""
+MAX_STEPS_CHARS = 1_600
+"""Of a numbered list that answers how something is done: all that a part of a section holds."""
+MAX_GROUP_CHARS = 500
+"""Up to which a list is shown whole where one item of it was picked."""
 _LABEL_LAST = re.compile(r"(?:[;,:]|\band|\bor)\s(?:and\s)?\(?(?:\d{1,2}|[a-h])[.)]\s*$")
 """The label of an item that a full stop parted from it: "...; and 4."."""
 _STRAY_LABEL = re.compile(r"\s+\((?:ii|iii|iv|vi?|[2-9])\)\s*$")
@@ -30,7 +36,13 @@ def piece_of(sentence: Scored, idf: Mapping[str, float], *, first: bool) -> tupl
     An announcing sentence brings the list that follows it; one that opens with "it" or "these"
     the sentence before it; one that is too long is cut. The next sentence comes along where it
     refers back, and with the first piece of an answer anyway: the answer often stands there.
+    Of a section, rows are shown alone, code whole with what leads in, short lists whole.
     """
+    if sentence.unit.kind != "sentence":
+        return _unit_piece(sentence.unit)
+    led = led_by(sentence.unit, units_of(sentence.source.text))
+    if led is not None:
+        return _led_piece(sentence, led)
     if sentence.end - sentence.start > MAX_CHARS:
         return _cut(sentence, idf)
     if announces(sentence.text):
@@ -38,6 +50,20 @@ def piece_of(sentence: Scored, idf: Mapping[str, float], *, first: bool) -> tupl
     start = _context_start(sentence) if refers_back(sentence.text) else sentence.start
     end = _context_end(sentence, start, anyway=first)
     return start, _item_end(sentence, start, end)
+
+
+def _unit_piece(unit: Unit) -> tuple[int, int]:
+    start, end = unit.group or unit.span
+    limits = {"row": 0, "item": MAX_GROUP_CHARS, "steps": MAX_STEPS_CHARS}
+    limit = limits.get(unit.kind, unit.end - unit.start + MAX_CONTEXT_CHARS)
+    return (start, end) if end - start <= limit else unit.span
+
+
+def _led_piece(sentence: Scored, led: Unit) -> tuple[int, int]:
+    """A sentence with the code or list that it leads in, as many whole items as fit."""
+    ends = [u.end for u in units_of(sentence.source.text) if u.group == led.group]
+    within = [end for end in ends if end - sentence.start <= MAX_LIST_CHARS]
+    return sentence.start, max(within, default=ends[0])
 
 
 def _item_end(sentence: Scored, start: int, end: int) -> int:

@@ -1,35 +1,40 @@
-"""Scores of sentences as answers to a question, from words alone.
+"""Scores of sentences, and of a section's items, rows and code, as answers to a question, from
+words alone.
 
 L = rec + .7 ov2 + .5 ov + .4 fit: rec is the passage's score under the `proximity` ranking, ov the
 share of the question's idf mass that stands in the sentence, ov2 the same over the sentence and
-the one before it, fit whether it has what the question asks for (a number, a name, a date).
+what it is read under (the one before it; in a section also the path of headings, the lead-in, the
+head of the table), fit whether it has what the question asks for (a number, a name, a date).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from askem.answering.models import Seen, Source
-from askem.answering.sentence_clutter import body_start, is_clutter
+from askem.answering.passage_units import Unit
+from askem.answering.picking_units import Candidate, candidates
 from askem.answering.sentence_kinds import Kind, fit, kind_of
 from askem.text.analysis import tokens
-from askem.text.sentences import sentence_spans
 
 PASSAGES = 5
 """How many of a search's passages are read."""
 OVERLAP2_WEIGHT = 0.7
 OVERLAP_WEIGHT = 0.5
 FIT_WEIGHT = 0.4
+PROCEDURE_FIT: Mapping[str, float] = {"steps": 1.0, "code": 0.5}
+"""How well a unit of each kind answers how something is done; 0 for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A sentence of a passage: `spans[at]` of `source.text`."""
+    """A unit of a passage, for a sentence of a paper `spans[at]` of `source.text`."""
 
     source: Source
+    unit: Unit
     spans: tuple[tuple[int, int], ...]
-    """Of all sentences of the passage."""
+    """Of all sentences of the passage or, in a section, of the paragraph."""
     at: int
     start: int
     """Behind the labels that the sentence may open with."""
@@ -41,7 +46,7 @@ class Scored:
 
     @property
     def end(self) -> int:
-        return self.spans[self.at][1]
+        return self.unit.end
 
     @property
     def text(self) -> str:
@@ -52,32 +57,35 @@ def scored_sentences(question: str, search: Seen) -> list[Scored]:
     """The sentences of a search's best passages that a reader could use, best first."""
     kind = kind_of(question)
     found = [
-        sentence
+        _scored(question, kind, search.idf, source, candidate)
         for source in search.sources[:PASSAGES]
-        for sentence in _of_passage(question, kind, search.idf, source)
+        for candidate in candidates(source.text, steps=kind == "procedure")
     ]
     return sorted(found, key=lambda s: -s.score)
 
 
-def _of_passage(
-    question: str, kind: Kind, idf: Mapping[str, float], source: Source
-) -> Iterator[Scored]:
-    spans = tuple(sentence_spans(source.text))
-    before: frozenset[str] = frozenset()
-    for at, (labels, end) in enumerate(spans):
-        start = labels + body_start(source.text[labels:end])
-        text = source.text[start:end]
-        terms = frozenset(tokens(text))
-        if not is_clutter(text):
-            overlap, overlap2 = share(terms, idf), share(terms | before, idf)
-            score = (
-                source.score
-                + OVERLAP2_WEIGHT * overlap2
-                + OVERLAP_WEIGHT * overlap
-                + FIT_WEIGHT * fit(kind, question, text)
-            )
-            yield Scored(source, spans, at, start, terms, overlap, score)
-        before = terms
+def _scored(
+    question: str, kind: Kind, idf: Mapping[str, float], source: Source, candidate: Candidate
+) -> Scored:
+    text = source.text[candidate.start : candidate.unit.end]
+    terms = frozenset(tokens(text))
+    overlap, overlap2 = share(terms, idf), share(terms | candidate.around, idf)
+    apt = (
+        PROCEDURE_FIT.get(candidate.unit.kind, 0.0)
+        if kind == "procedure"
+        else fit(kind, question, text)
+    )
+    score = source.score + OVERLAP2_WEIGHT * overlap2 + OVERLAP_WEIGHT * overlap + FIT_WEIGHT * apt
+    return Scored(
+        source,
+        candidate.unit,
+        candidate.spans,
+        candidate.at,
+        candidate.start,
+        terms,
+        overlap,
+        score,
+    )
 
 
 def share(terms: frozenset[str], idf: Mapping[str, float]) -> float:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from askem.text.analysis import question_terms
 
-Kind = Literal["quantity", "time", "person", "place", "cause", "definition", "other"]
+Kind = Literal["quantity", "time", "person", "place", "cause", "procedure", "definition", "other"]
 
 MAX_DEFINED_TERMS = 3
 """Content words of a question that can still ask what one thing is."""
@@ -28,6 +28,12 @@ _PLACE = re.compile(
     _I,
 )
 _CAUSE = re.compile(r"\b(?:why|what (?:is|are|was|were) the (?:cause|reason)s?|what causes)\b", _I)
+_PROCEDURE = re.compile(
+    r"^\W*how (?:do|does|can|could|should|shall|must|to|would|is|are)\b"
+    r"|\bwhat (?:do|must|should|can|shall) \w+ do\b|\bwhat (?:is|must be|should be|has to be) done\b"
+    r"|\bwhat (?:now|next)\b|\b(?:steps|procedure)\b|\b(?:i|we) do (?:when|if|about)\b",
+    _I,
+)
 _DEFINITION = re.compile(
     r"^\W*(?:what (?:is|are|was|were)|define|what does .{1,60}\b(?:mean|stand for))\b", _I
 )
@@ -79,6 +85,8 @@ def kind_of(question: str) -> Kind:
         return "place"
     if _CAUSE.search(question):
         return "cause"
+    if _PROCEDURE.search(question):
+        return "procedure"
     if _DEFINITION.match(question) and len(question_terms(question)) <= MAX_DEFINED_TERMS:
         return "definition"
     return "other"
