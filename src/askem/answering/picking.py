@@ -6,16 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from askem.answering.models import Seen, Source
+from askem.answering.passage_units import is_section
 from askem.answering.picking_pieces import piece_of
 from askem.answering.picking_scores import Scored, scored_sentences
+from askem.answering.sentence_kinds import clauses_of, kind_of
+from askem.text.analysis import question_terms
 
 TOLERANCE = 0.5
 """How far below the best sentence of its search another may score and still be shown."""
 PER_PASSAGE = 2
 """Most pieces of one passage."""
+NEARLY = 0.02
+"""How far below the own part of a shown row's score that of another may be."""
 SAME_SHARE = 0.8
 """Share of the shorter sentence's terms that stand in another one which says the same."""
 
@@ -47,10 +52,22 @@ def pick(question: str, seen: Sequence[Seen], limit: int = 3) -> list[Picked]:
     later = [found for search in reversed(seen[1:]) for found in _candidates(question, search)]
     picked: list[Picked] = []
     chosen: list[Scored] = []
+    for clause, search in _clauses(question, seen[0]):
+        _take(list(_candidates(clause, search)), len(picked) + 1, chosen, picked)
     _take(own, limit - 1 if later else limit, chosen, picked)
     _take(later, len(picked) + 1, chosen, picked)
     _take(own, limit, chosen, picked)
     return picked[:limit]
+
+
+def _clauses(question: str, search: Seen) -> Iterator[tuple[str, Seen]]:
+    """The questions that a question is made of, each with its words' weights; none for one."""
+    clauses = clauses_of(question)
+    asked = set(question_terms(question))
+    for clause in clauses if len(clauses) > 1 else []:
+        others = asked - set(question_terms(clause))
+        idf = {term: weight for term, weight in search.idf.items() if term not in others}
+        yield clause, replace(search, idf=idf)
 
 
 def _take(
@@ -66,18 +83,35 @@ def _take(
         new = not any(_same(sentence, other) or _apter(other, sentence) for other in chosen)
         if new and _adds(piece, picked):
             chosen.append(sentence)
-            picked.append(piece)
+            beside = next((p for p in picked if _follows(p, piece) or _follows(piece, p)), None)
+            if beside is None:
+                picked.append(piece)
+            else:
+                picked[picked.index(beside)] = _joined(beside, piece)
+
+
+def _follows(one: Picked, other: Picked) -> bool:
+    """Whether a piece stands right behind another one in a paragraph of a section."""
+    text = one.source.text
+    same = one.source.passage_id == other.source.passage_id and is_section(text)
+    return same and one.end <= other.start and text[one.end : other.start] == " "
+
+
+def _joined(shown: Picked, piece: Picked) -> Picked:
+    start, end = min(shown.start, piece.start), max(shown.end, piece.end)
+    return replace(shown, start=start, end=end, text=shown.source.text[start:end])
 
 
 def _candidates(question: str, search: Seen) -> Iterator[tuple[Scored, Picked]]:
     """Sentences within the tolerance of the search's best, each with its piece, best first."""
     sentences = scored_sentences(question, search)
+    procedure = kind_of(question) == "procedure"
     for place, sentence in enumerate(sentences):
         if sentence.score < sentences[0].score - TOLERANCE:
             return
         others = (s for s in sentences[place + 1 :] if not _same(sentence, s))
         following = next(others, sentence)
-        start, end = piece_of(sentence, search.idf, first=place == 0)
+        start, end = piece_of(sentence, search.idf, first=place == 0, procedure=procedure)
         yield (
             sentence,
             Picked(
@@ -92,16 +126,17 @@ def _candidates(question: str, search: Seen) -> Iterator[tuple[Scored, Picked]]:
 
 
 def _same(one: Scored, other: Scored) -> bool:
-    """Whether two sentences say the same in nearly the same words."""
+    """Whether two sentences say the same in nearly the same words; rows differ in one of many."""
+    if one.unit.kind == other.unit.kind == "row":
+        return one.text == other.text
     shorter = min(len(one.terms), len(other.terms))
     return len(one.terms & other.terms) >= SAME_SHARE * shorter
 
 
 def _apter(chosen: Scored, other: Scored) -> bool:
-    """Whether a row has more of the question than another one of its table."""
-    alike = chosen.unit.kind == other.unit.kind == "row" and chosen.unit.group == other.unit.group
-    same_passage = chosen.source.passage_id == other.source.passage_id
-    return alike and same_passage and chosen.overlap > other.overlap
+    """Whether a row has more of the question than another one, which is then no answer."""
+    rows = chosen.unit.kind == other.unit.kind == "row"
+    return rows and chosen.own > other.own + NEARLY
 
 
 def _adds(piece: Picked, picked: Sequence[Picked]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from askem.answering.passage_units import Unit, units_of
+from askem.answering.passage_units import Unit, is_section, units_of
 from askem.answering.picking_scores import Scored, share
 from askem.answering.picking_units import led_by
 from askem.answering.sentence_clutter import body_start, is_clutter
@@ -30,19 +30,24 @@ _STRAY_LABEL = re.compile(r"\s+\((?:ii|iii|iv|vi?|[2-9])\)\s*$")
 _CLAUSE = re.compile(r"(?<=[;,:])\s+|\s+(?=\((?:\d{1,2}|[a-h]|[ivx]{1,4})\)\s)")
 
 
-def piece_of(sentence: Scored, idf: Mapping[str, float], *, first: bool) -> tuple[int, int]:
+def piece_of(sentence: Scored, idf: Mapping[str, float], *, first: bool, procedure: bool = False) -> tuple[int, int]:
     """Offsets of what to show for a sentence.
 
     An announcing sentence brings the list that follows it; one that opens with "it" or "these"
     the sentence before it; one that is too long is cut. The next sentence comes along where it
     refers back, and with the first piece of an answer anyway: the answer often stands there.
-    Of a section, rows are shown alone, code whole with what leads in, short lists whole.
+    Of a section, rows are shown alone, code whole with what leads in, short lists whole, and a
+    paragraph whole that says how something is done.
     """
     if sentence.unit.kind != "sentence":
         return _unit_piece(sentence.unit)
     led = led_by(sentence.unit, units_of(sentence.source.text))
     if led is not None:
         return _led_piece(sentence, led)
+    if procedure and is_section(sentence.source.text):
+        start, end = sentence.spans[0][0], sentence.spans[-1][1]
+        if end - start <= MAX_CONTEXT_CHARS:
+            return start, end
     if sentence.end - sentence.start > MAX_CHARS:
         return _cut(sentence, idf)
     if announces(sentence.text):

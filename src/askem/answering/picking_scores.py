@@ -9,11 +9,12 @@ head of the table), fit whether it has what the question asks for (a number, a n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from askem.answering.models import Seen, Source
-from askem.answering.passage_units import Unit
+from askem.answering.passage_units import Unit, is_section
 from askem.answering.picking_units import Candidate, candidates
 from askem.answering.sentence_kinds import Kind, fit, kind_of
 from askem.text.analysis import tokens
@@ -23,8 +24,11 @@ PASSAGES = 5
 OVERLAP2_WEIGHT = 0.7
 OVERLAP_WEIGHT = 0.5
 FIT_WEIGHT = 0.4
-PROCEDURE_FIT: Mapping[str, float] = {"steps": 1.0, "code": 0.5}
-"""How well a unit of each kind answers how something is done; 0 for others."""
+NAMED_WEIGHT = 0.4
+"""Of codes and numbers of the question that a section's unit has; papers are full of both."""
+PROCEDURE_FIT: Mapping[str, float] = {"steps": 1.0, "code": 0.5, "sentence": 0.3, "item": 0.3}
+"""How well a section's units answer how something is done; rows do not."""
+_CODE = re.compile(r"(?=[\w-]*\d)\w+(?:-\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,14 @@ class Scored:
     """Analysed words, the question's and others."""
     overlap: float
     """Share of the question's idf mass, 0..1."""
+    named: float
+    """Share of the question's codes and numbers, 0..1; 0 in papers."""
     score: float
+
+    @property
+    def own(self) -> float:
+        """The part of the score that tells the rows of one table apart."""
+        return OVERLAP_WEIGHT * self.overlap + NAMED_WEIGHT * self.named
 
     @property
     def end(self) -> int:
@@ -70,12 +81,19 @@ def _scored(
     text = source.text[candidate.start : candidate.unit.end]
     terms = frozenset(tokens(text))
     overlap, overlap2 = share(terms, idf), share(terms | candidate.around, idf)
-    apt = (
-        PROCEDURE_FIT.get(candidate.unit.kind, 0.0)
-        if kind == "procedure"
-        else fit(kind, question, text)
+    in_section = is_section(source.text)
+    named = _named(question, text) if in_section else 0.0
+    if kind != "procedure":
+        apt = fit(kind, question, text)
+    else:
+        apt = PROCEDURE_FIT.get(candidate.unit.kind, 0.0) if in_section else 0.0
+    score = (
+        source.score
+        + OVERLAP2_WEIGHT * overlap2
+        + OVERLAP_WEIGHT * overlap
+        + NAMED_WEIGHT * named
+        + FIT_WEIGHT * apt
     )
-    score = source.score + OVERLAP2_WEIGHT * overlap2 + OVERLAP_WEIGHT * overlap + FIT_WEIGHT * apt
     return Scored(
         source,
         candidate.unit,
@@ -84,8 +102,21 @@ def _scored(
         candidate.start,
         terms,
         overlap,
+        named,
         score,
     )
+
+
+def _named(question: str, text: str) -> float:
+    """Share of the question's codes and numbers that stand in a text."""
+    asked = codes_of(question)
+    return len(asked & codes_of(text)) / len(asked) if asked else 0.0
+
+
+def codes_of(text: str) -> set[str]:
+    """The codes and numbers of a text (QM-4021, A-7, 6), lower case; the analyzer drops what has
+    one character."""
+    return {code.lower() for code in _CODE.findall(text)}
 
 
 def share(terms: frozenset[str], idf: Mapping[str, float]) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from askem.answering.models import Confidence, Reason, Seen
+from askem.answering.models import Confidence, Reason, Seen, Source
+from askem.answering.passage_units import is_section
 from askem.answering.picking import Picked
+from askem.answering.picking_scores import PASSAGES, codes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +22,37 @@ class Thresholds:
     """Largest cosine distance, 0..2, of the nearest passage of the corpus."""
 
 
+SECTION_EASE = 0.1
+"""How much less is asked of a section of a handbook: it is shorter than a paper's paragraph."""
+
+
 def reason_to_refuse(seen: Seen, thresholds: Thresholds) -> Reason | None:
     """Why the first search for a question gives nothing to answer from; None where it does.
 
-    A degraded search, which knows no distances, is judged by what it has.
+    A degraded search, which knows no distances, is judged by what it has. A code of the question
+    (QM-4021, A-7) that stands in a section is answered from, however short the question.
     """
     if seen.scale == 0:
         return "no content"
     if not seen.sources:
         return "nothing found"
+    if _holds_code(seen):
+        return None
     if seen.nearest_distance is not None and seen.nearest_distance > thresholds.distance:
         return "not in the corpus"
-    if seen.ranking == "proximity" and seen.sources[0].score < thresholds.score:
+    if seen.ranking == "proximity" and not any(_reaches(s, thresholds) for s in seen.sources):
         return "not in the corpus"
     return None
+
+
+def _holds_code(seen: Seen) -> bool:
+    asked = {code for code in codes_of(seen.query) if any(map(str.isalpha, code))}
+    sections = [source.text for source in seen.sources[:PASSAGES] if is_section(source.text)]
+    return any(not asked.isdisjoint(codes_of(text)) for text in sections)
+
+
+def _reaches(source: Source, thresholds: Thresholds) -> bool:
+    return source.score >= thresholds.score - (SECTION_EASE if is_section(source.text) else 0.0)
 
 
 SCORE_OF_LOW = 1.4

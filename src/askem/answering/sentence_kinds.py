@@ -31,11 +31,18 @@ _CAUSE = re.compile(r"\b(?:why|what (?:is|are|was|were) the (?:cause|reason)s?|w
 _PROCEDURE = re.compile(
     r"^\W*how (?:do|does|can|could|should|shall|must|to|would|is|are)\b"
     r"|\bwhat (?:do|must|should|can|shall) \w+ do\b|\bwhat (?:is|must be|should be|has to be) done\b"
+    r"|\bwhat (?:has|have|needs?) to (?:happen|be done)\b|\bin (?:which|what) order\b"
     r"|\bwhat (?:now|next)\b|\b(?:steps|procedure)\b|\b(?:i|we) do (?:when|if|about)\b",
     _I,
 )
 _DEFINITION = re.compile(
     r"^\W*(?:what (?:is|are|was|were)|define|what does .{1,60}\b(?:mean|stand for))\b", _I
+)
+
+_CLAUSES = re.compile(
+    r"[,;]?\s+and\s+(?=(?:(?:after|by|in|for|within|at|to|from)\s+)?"
+    r"(?:what|who|whom|whose|which|when|where|why|how)\b)",
+    _I,
 )
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
@@ -71,6 +78,11 @@ _COPULA = re.compile(
 _OTHER_WORDS = 1
 """Content words beside the thing asked for that the subject of its definition may have."""
 _ACRONYM = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z0-9-]{2,12}\b")
+
+
+def clauses_of(question: str) -> list[str]:
+    """The questions in one: "Who decides, and when is it done?" has two."""
+    return [clause for clause in _CLAUSES.split(question) if question_terms(clause)]
 
 
 def kind_of(question: str) -> Kind:
