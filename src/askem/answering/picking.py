@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -52,22 +53,32 @@ def pick(question: str, seen: Sequence[Seen], limit: int = 3) -> list[Picked]:
     later = [found for search in reversed(seen[1:]) for found in _candidates(question, search)]
     picked: list[Picked] = []
     chosen: list[Scored] = []
-    for clause, search in _clauses(question, seen[0]):
-        _take(list(_candidates(clause, search)), len(picked) + 1, chosen, picked)
+    for best in _best_of_clauses(question, seen[0]):
+        _take([best], limit, chosen, picked)
     _take(own, limit - 1 if later else limit, chosen, picked)
     _take(later, len(picked) + 1, chosen, picked)
     _take(own, limit, chosen, picked)
     return picked[:limit]
 
 
-def _clauses(question: str, search: Seen) -> Iterator[tuple[str, Seen]]:
-    """The questions that a question is made of, each with its words' weights; none for one."""
+def _best_of_clauses(question: str, search: Seen) -> Iterator[tuple[Scored, Picked]]:
+    """For each of the questions that a question is made of, its best sentence, scored for the
+    whole; none where it is one question."""
     clauses = clauses_of(question)
+    if len(clauses) < 2:
+        return
     asked = set(question_terms(question))
-    for clause in clauses if len(clauses) > 1 else []:
+    pieces = {_place(s): (s, p) for s, p in _candidates(question, search, tolerance=math.inf)}
+    for clause in clauses:
         others = asked - set(question_terms(clause))
         idf = {term: weight for term, weight in search.idf.items() if term not in others}
-        yield clause, replace(search, idf=idf)
+        for best in scored_sentences(clause, replace(search, idf=idf))[:1]:
+            if _place(best) in pieces:
+                yield pieces[_place(best)]
+
+
+def _place(sentence: Scored) -> tuple[str, int]:
+    return sentence.source.passage_id, sentence.start
 
 
 def _take(
@@ -102,12 +113,14 @@ def _joined(shown: Picked, piece: Picked) -> Picked:
     return replace(shown, start=start, end=end, text=shown.source.text[start:end])
 
 
-def _candidates(question: str, search: Seen) -> Iterator[tuple[Scored, Picked]]:
+def _candidates(
+    question: str, search: Seen, tolerance: float = TOLERANCE
+) -> Iterator[tuple[Scored, Picked]]:
     """Sentences within the tolerance of the search's best, each with its piece, best first."""
     sentences = scored_sentences(question, search)
     procedure = kind_of(question) == "procedure"
     for place, sentence in enumerate(sentences):
-        if sentence.score < sentences[0].score - TOLERANCE:
+        if sentence.score < sentences[0].score - tolerance:
             return
         others = (s for s in sentences[place + 1 :] if not _same(sentence, s))
         following = next(others, sentence)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from askem.text.analysis import question_terms
 
-Kind = Literal["quantity", "time", "person", "place", "cause", "procedure", "definition", "other"]
+Kind = Literal["quantity", "value", "time", "person", "place", "cause", "procedure", "definition", "other"]
 
 MAX_DEFINED_TERMS = 3
 """Content words of a question that can still ask what one thing is."""
@@ -18,6 +18,11 @@ _QUANTITY = re.compile(
     r"|(?:what|which)(?: \w+){0,4} (?:percentages?|percent|proportion|number|fraction|rates?|share"
     r"|prevalence|incidence|ratio|probability|dose|dosage|duration|length|size|amount|cost"
     r"|temperature|range|odds|concentration|age|period|frequency|estimate|estimated))\b",
+    _I,
+)
+_VALUE = re.compile(
+    r"\b(?:what|which)(?: \w+){0,4} (?:parameter|coefficient|threshold|limit|value|index|exponent"
+    r"|constant|timeout|interval|deadline)\b",
     _I,
 )
 _TIME = re.compile(r"\b(?:when|(?:what|which) (?:year|month|date|day|decade|century))\b", _I)
@@ -46,6 +51,11 @@ _CLAUSES = re.compile(
 )
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_SAID = re.compile(
+    r"(?:^|[|:=]|\b(?:is|was|were|are|be|of|at|to|than|by|equals|reached|until))\s*"
+    r"(?:about|around|approximately|only|at (?:most|least)|[~<>\u2264\u2265])?\s*\d"
+)
+"""A number given as the value of what stands before it."""
 _UNIT = re.compile(r"\s?(?:-\s?\d[\d.,]*\s?|to \d[\d.,]*\s?)?(?:%|[^\W\d_]{1,})")
 _NUMBER_WORD = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
@@ -89,6 +99,8 @@ def kind_of(question: str) -> Kind:
     """What a question asks for, by its words; `other` where they do not tell."""
     if _QUANTITY.search(question):
         return "quantity"
+    if _VALUE.search(question):
+        return "value"
     if _TIME.search(question):
         return "time"
     if _PERSON.search(_WHO_AGENCY.sub("", question)):
@@ -109,6 +121,8 @@ def fit(kind: Kind, question: str, sentence: str) -> float:
     match kind:
         case "quantity":
             return _quantity(question, sentence)
+        case "value":
+            return float(bool(_SAID.search(sentence)))
         case "time":
             return 1.0 if _DATE.search(sentence) else 0.4 * bool(_PERIOD.search(sentence))
         case "person":
