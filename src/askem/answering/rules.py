@@ -124,12 +124,15 @@ def _names(compared: Compared) -> Iterator[Finding]:
 
 
 def _moved(compared: Compared) -> Iterator[Finding]:
-    for f in compared.found:
+    window = compared.window
+    # What stands only in the path of headings or the head of a table is near nothing.
+    placed = [f for f in compared.found if window.holds(f) or not window.has(f)]
+    for f in placed:
         lexeme = f.item.lexeme
         named = lexeme.number or lexeme.name
-        if not (named and f.item.weight and compared.window.has(f)):
+        if not (named and f.item.weight and window.has(f)):
             continue
-        around = neighbours(compared.found, f.item.place)
+        around = neighbours(placed, f.item.place)
         if len(around) > 1 and 2 * _company(around, f.places) < len(around):
             words = f'"{lexeme.word}" stands beside other words in the passage'
             yield Finding("moved", False, words)
