@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from askem.answering.blocks import Block, blocks
+from askem.answering.sentence_joints import announces
 from askem.text.sentences import sentence_spans
 
 Kind = Literal["sentence", "item", "row", "code", "steps", "context"]
@@ -23,6 +24,7 @@ headings, the head of a table."""
 Span = tuple[int, int]
 
 _NUMBERED = re.compile(r"\(?\d{1,3}[.)]")
+_MAX_LEAD_CHARS = 200
 _DEPTH = 2
 """Columns from which a line belongs to the item above it."""
 
@@ -66,7 +68,7 @@ def units_of(text: str) -> tuple[Unit, ...]:
     found = [block for block in blocks(text) if block.start >= below and block.start < block.end]
     units = [path] if path else []
     for group in _groups(text, found):
-        lead = _lead(text, units)
+        lead = _lead(text, group, units)
         units.extend(_of_group(text, group, context, lead))
     return tuple(units)
 
@@ -109,11 +111,13 @@ def _is_table(text: str, block: Block) -> bool:
     return block.kind != "code" and text.startswith("|", block.start)
 
 
-def _lead(text: str, units: list[Unit]) -> Unit | None:
-    """The sentence before a block where it ends in a colon."""
+def _lead(text: str, group: list[Block], units: list[Unit]) -> Unit | None:
+    """The sentence before a list or table that announces it, or before code if it is short."""
     last = units[-1] if units else None
-    leads = last is not None and last.kind == "sentence" and text[last.start : last.end][-1] == ":"
-    return last if leads else None
+    if last is None or last.kind != "sentence":
+        return None
+    short = group[0].kind == "code" and last.end - last.start <= _MAX_LEAD_CHARS
+    return last if short or announces(text[last.start : last.end]) else None
 
 
 def _of_group(
@@ -143,9 +147,7 @@ def _rows(group: list[Block], led: tuple[Span, ...], whole: Span) -> Iterator[Un
             yield Unit(block.start, block.end, "row", read_under, whole)
 
 
-def _items(
-    text: str, group: list[Block], led: tuple[Span, ...], whole: Span
-) -> Iterator[Unit]:
+def _items(text: str, group: list[Block], led: tuple[Span, ...], whole: Span) -> Iterator[Unit]:
     """Each outer item with all that it holds."""
     outer = _column(text, group[0].start)
     numbered = bool(_NUMBERED.match(text, group[0].start))

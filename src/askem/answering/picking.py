@@ -36,6 +36,8 @@ class Picked:
     text: str
     score: float
     """Of its sentence: higher is better; one scale for all questions."""
+    fit: float
+    """How well its sentence has what the question asks for (a number, steps), 0..1."""
     lead: float
     """How far the score is above that of the search's next best sentence, picked or not; 0 for
     the last one."""
@@ -133,6 +135,7 @@ def _candidates(
                 end=end,
                 text=sentence.source.text[start:end],
                 score=sentence.score,
+                fit=sentence.fit,
                 lead=sentence.score - following.score,
             ),
         )

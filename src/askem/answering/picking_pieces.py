@@ -30,7 +30,9 @@ _STRAY_LABEL = re.compile(r"\s+\((?:ii|iii|iv|vi?|[2-9])\)\s*$")
 _CLAUSE = re.compile(r"(?<=[;,:])\s+|\s+(?=\((?:\d{1,2}|[a-h]|[ivx]{1,4})\)\s)")
 
 
-def piece_of(sentence: Scored, idf: Mapping[str, float], *, first: bool, procedure: bool = False) -> tuple[int, int]:
+def piece_of(
+    sentence: Scored, idf: Mapping[str, float], *, first: bool, procedure: bool = False
+) -> tuple[int, int]:
     """Offsets of what to show for a sentence.
 
     An announcing sentence brings the list that follows it; one that opens with "it" or "these"
@@ -41,13 +43,17 @@ def piece_of(sentence: Scored, idf: Mapping[str, float], *, first: bool, procedu
     """
     if sentence.unit.kind != "sentence":
         return _unit_piece(sentence.unit)
-    led = led_by(sentence.unit, units_of(sentence.source.text))
-    if led is not None:
-        return _led_piece(sentence, led)
-    if procedure and is_section(sentence.source.text):
-        start, end = sentence.spans[0][0], sentence.spans[-1][1]
-        if end - start <= MAX_CONTEXT_CHARS:
-            return start, end
+    if is_section(sentence.source.text):
+        start, end = _prose_piece(sentence, idf, first=first, procedure=procedure)
+        return start, _led_end(sentence, start, end)
+    return _prose_piece(sentence, idf, first=first, procedure=False)
+
+
+def _prose_piece(
+    sentence: Scored, idf: Mapping[str, float], *, first: bool, procedure: bool
+) -> tuple[int, int]:
+    if procedure and sentence.spans[-1][1] - sentence.spans[0][0] <= MAX_CONTEXT_CHARS:
+        return sentence.spans[0][0], sentence.spans[-1][1]
     if sentence.end - sentence.start > MAX_CHARS:
         return _cut(sentence, idf)
     if announces(sentence.text):
@@ -64,11 +70,16 @@ def _unit_piece(unit: Unit) -> tuple[int, int]:
     return (start, end) if end - start <= limit else unit.span
 
 
-def _led_piece(sentence: Scored, led: Unit) -> tuple[int, int]:
-    """A sentence with the code or list that it leads in, as many whole items as fit."""
-    ends = [u.end for u in units_of(sentence.source.text) if u.group == led.group]
-    within = [end for end in ends if end - sentence.start <= MAX_LIST_CHARS]
-    return sentence.start, max(within, default=ends[0])
+def _led_end(sentence: Scored, start: int, end: int) -> int:
+    """The end, moved behind the code or list that the last sentence leads in, as far as whole
+    items fit."""
+    units = units_of(sentence.source.text)
+    led = next((led for u in units if u.end == end and (led := led_by(u, units))), None)
+    if led is None:
+        return end
+    ends = [unit.end for unit in units if unit.group == led.group]
+    within = [stop for stop in ends if stop - start <= MAX_LIST_CHARS]
+    return max(within, default=ends[0])
 
 
 def _item_end(sentence: Scored, start: int, end: int) -> int:

@@ -29,6 +29,13 @@ NAMED_WEIGHT = 0.4
 """Of codes and numbers of the question that a section's unit has; papers are full of both."""
 PROCEDURE_FIT: Mapping[str, float] = {"steps": 1.0, "code": 0.5, "sentence": 0.3, "item": 0.3}
 """How well a section's units answer how something is done; rows do not."""
+ACTION_FIT = 0.7
+"""The same, but for rows, under a heading that promises it."""
+_ACTION = re.compile(
+    r"\b(?:mitigat|resol|recover|remed|fix|step|procedure|troubleshoot|diagnos|how to|what to do"
+    r"|restor|action|repair|workaround|solution|instruction)",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"(?=[\w-]*\d)\w+(?:-\w+)*")
 
 
@@ -49,6 +56,8 @@ class Scored:
     """Share of the question's idf mass, 0..1."""
     named: float
     """Share of the question's codes and numbers, 0..1; 0 in papers."""
+    fit: float
+    """How well it has what the question asks for, 0..1."""
     score: float
 
     @property
@@ -87,7 +96,7 @@ def _scored(
     if kind != "procedure":
         apt = fit(kind, question, text)
     else:
-        apt = PROCEDURE_FIT.get(candidate.unit.kind, 0.0) if in_section else 0.0
+        apt = _procedure_fit(source.text, candidate.unit) if in_section else 0.0
     score = (
         source.score
         + OVERLAP2_WEIGHT * overlap2
@@ -104,8 +113,15 @@ def _scored(
         terms,
         overlap,
         named,
+        apt,
         score,
     )
+
+
+def _procedure_fit(section: str, unit: Unit) -> float:
+    own = PROCEDURE_FIT.get(unit.kind, 0.0)
+    heading = section.strip().partition("\n")[0].rpartition(" > ")[2]
+    return max(own, ACTION_FIT) if own and _ACTION.search(heading) else own
 
 
 def _meant(kind: Kind, text: str, passage: str, idf: Mapping[str, float]) -> frozenset[str]:

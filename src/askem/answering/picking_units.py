@@ -67,7 +67,9 @@ def _around(unit: Unit, units: tuple[Unit, ...]) -> tuple[Span, ...]:
 
 
 def _usable(text: str, unit: Unit) -> bool:
-    return not is_clutter(text) if unit.kind == "sentence" else len(_WORD.findall(text)) >= MIN_WORDS
+    return (
+        not is_clutter(text) if unit.kind == "sentence" else len(_WORD.findall(text)) >= MIN_WORDS
+    )
 
 
 def _with_steps(units: tuple[Unit, ...]) -> tuple[Unit, ...]:

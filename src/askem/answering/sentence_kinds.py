@@ -7,7 +7,9 @@ from typing import Literal
 
 from askem.text.analysis import question_terms
 
-Kind = Literal["quantity", "value", "time", "person", "place", "cause", "procedure", "definition", "other"]
+Kind = Literal[
+    "quantity", "value", "time", "person", "place", "cause", "procedure", "definition", "other"
+]
 
 MAX_DEFINED_TERMS = 3
 """Content words of a question that can still ask what one thing is."""
@@ -35,7 +37,8 @@ _PLACE = re.compile(
 _CAUSE = re.compile(r"\b(?:why|what (?:is|are|was|were) the (?:cause|reason)s?|what causes)\b", _I)
 _PROCEDURE = re.compile(
     r"^\W*how (?:do|does|can|could|should|shall|must|to|would|is|are)\b"
-    r"|\bwhat (?:do|must|should|can|shall) \w+ do\b|\bwhat (?:is|must be|should be|has to be) done\b"
+    r"|\bwhat (?:do|must|should|can|shall) \w+ do\b"
+    r"|\bwhat (?:is|must be|should be|has to be) done\b"
     r"|\bwhat (?:has|have|needs?) to (?:happen|be done)\b|\bin (?:which|what) order\b"
     r"|\bwhat (?:now|next)\b|\b(?:steps|procedure)\b|\b(?:i|we) do (?:when|if|about)\b",
     _I,
