@@ -29,6 +29,8 @@ class Indexed:
     contexts: tuple[tuple[Span, ...], ...]
     """Parallel to `sentences`: (first, after last) places of what each is read under, the path of
     headings, a table's head; empty in papers."""
+    rows: frozenset[int]
+    """Indexes of those of `sentences` that are rows: what stands in two of them is not said."""
     verbatim: dict[str, Span]
     """Offsets of sentences, rows and code, by their words in `plain` writing."""
     places: dict[str, tuple[int, ...]]
@@ -103,6 +105,7 @@ def build_index(text: str) -> Indexed:
         lexemes=tuple(words),
         sentences=tuple((u.start, u.end, *within(u.start, u.end)) for u in units),
         contexts=tuple(tuple(within(*span) for span in u.context) for u in units),
+        rows=frozenset(at for at, unit in enumerate(units) if unit.kind == "row"),
         verbatim=_verbatim(text),
         places={term: tuple(found) for term, found in places.items()},
         squashed=squashed,
@@ -119,10 +122,9 @@ def plain(text: str) -> str:
 
 def _verbatim(text: str) -> dict[str, Span]:
     """The first place of each."""
+    found = [(text[start:end], start, end) for start, end in sentence_spans(text)]
     if is_section(text):
-        found = [(unit.text, unit.start, unit.end) for unit in split_answer(text)]
-    else:
-        found = [(text[start:end], start, end) for start, end in sentence_spans(text)]
+        found = [(unit.text, unit.start, unit.end) for unit in split_answer(text)] + found
     return {plain(words): (start, end) for words, start, end in reversed(found)}
 
 

@@ -17,7 +17,7 @@ from askem.answering.models import Seen, Source
 from askem.answering.passage_units import Unit, is_section
 from askem.answering.picking_units import Candidate, candidates
 from askem.answering.sentence_kinds import Kind, fit, kind_of
-from askem.answering.symbols import has_symbol, symbols_of
+from askem.answering.symbols import meant_by_symbols
 from askem.text.analysis import tokens
 
 PASSAGES = 5
@@ -89,7 +89,9 @@ def _scored(
     question: str, kind: Kind, idf: Mapping[str, float], source: Source, candidate: Candidate
 ) -> Scored:
     text = source.text[candidate.start : candidate.unit.end]
-    terms = frozenset(tokens(text)) | _meant(kind, text, source.text, idf)
+    terms = frozenset(tokens(text))
+    if kind == "value":
+        terms |= meant_by_symbols(text, source.text, idf)
     overlap, overlap2 = share(terms, idf), share(terms | candidate.around, idf)
     in_section = is_section(source.text)
     named = _named(question, text) if in_section else 0.0
@@ -122,13 +124,6 @@ def _procedure_fit(section: str, unit: Unit) -> float:
     own = PROCEDURE_FIT.get(unit.kind, 0.0)
     heading = section.strip().partition("\n")[0].rpartition(" > ")[2]
     return max(own, ACTION_FIT) if own and _ACTION.search(heading) else own
-
-
-def _meant(kind: Kind, text: str, passage: str, idf: Mapping[str, float]) -> frozenset[str]:
-    """The question's terms that the passage has a symbol for, where the text has the symbol."""
-    if kind != "value":
-        return frozenset()
-    return frozenset(t for t in idf if has_symbol(text, symbols_of(passage, [t])))
 
 
 def _named(question: str, text: str) -> float:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from askem.text.analysis import STOP_WORDS, tokens
 
-_WORDS = re.compile(r"(\w{3,}) \(?([^\W\d_][^\W_]?)\b(?!['\u2019.])")
+_NAMED = re.compile(r"((?:[\w-]{3,} ){1,4})\(?([^\W\d_][^\W_]?)\b(?!['\u2019.])")
 
 
-def symbols_of(text: str, asked: Iterable[str]) -> frozenset[str]:
-    """Symbols of one or two characters that stand right behind an `asked` term in a text."""
-    wanted = set(asked)
-    return frozenset(
-        symbol
-        for word, symbol in _WORDS.findall(text)
-        if symbol.lower() not in STOP_WORDS and not wanted.isdisjoint(tokens(word))
-    )
-
-
-def has_symbol(text: str, symbols: Iterable[str]) -> bool:
-    """Whether one of the symbols is a word of the text, in the same case."""
-    return any(re.search(rf"(?<![\w-]){re.escape(symbol)}(?![\w-])", text) for symbol in symbols)
+def meant_by_symbols(text: str, passage: str, asked: Collection[str]) -> frozenset[str]:
+    """The `asked` terms that stand right before a symbol of one or two characters somewhere in
+    the passage, where the text has the symbol."""
+    meant: set[str] = set()
+    for words, symbol in _NAMED.findall(passage):
+        *_, last = words.split()
+        named = any(term in asked for term in tokens(last)) and symbol.lower() not in STOP_WORDS
+        if named and re.search(rf"(?<![\w-]){symbol}(?![\w-])", text):
+            meant.update(term for term in tokens(words) if term in asked)
+    return frozenset(meant)

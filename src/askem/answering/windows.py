@@ -39,7 +39,7 @@ class Window:
 def best_window(found: list[Found], passage: Indexed) -> Window | None:
     """None where the passage has no sentence or the items no weight.
 
-    Of windows alike the shortest, then the first.
+    Of windows alike the shortest, then the first. A row of a table is a window by itself.
     """
     total = sum(f.item.weight for f in found)
     if not passage.sentences or total <= 0:
@@ -49,6 +49,8 @@ def best_window(found: list[Found], passage: Indexed) -> Window | None:
     best, best_value = None, -1.0
     for size in range(1, WIDEST + 1):
         for at in range(len(masks) - size + 1):
+            if size > 1 and not passage.rows.isdisjoint(range(at, at + size)):
+                continue
             mask = masks[at] if size == 1 else _union(masks[at : at + size])
             coverage = sum(w for bit, w in enumerate(weights) if mask >> bit & 1)
             value = coverage - _PRICE * (size - 1)
