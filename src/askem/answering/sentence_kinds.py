@@ -27,7 +27,7 @@ _VALUE = re.compile(
     r"|constant|timeout|interval|deadline)\b",
     _I,
 )
-_TIME = re.compile(r"\b(?:when|(?:what|which) (?:year|month|date|day|decade|century))\b", _I)
+_TIME = re.compile(r"\b(?:when|(?:what|which) (?:year|month|date|day|time|decade|century))\b", _I)
 _PERSON = re.compile(r"\b(?:who|whom|whose)\b", _I)
 _WHO_AGENCY = re.compile(r"\bWHO\b")
 _PLACE = re.compile(
@@ -67,7 +67,7 @@ _NUMBER_WORD = re.compile(
 )
 _DATE = re.compile(
     r"\b(?:1[5-9]|20)\d\d\b|\b(?:January|February|March|April|June|July|August|September|October"
-    r"|November|December|May(?= \d))\b"
+    r"|November|December|May(?= \d))\b|\b\d{1,2}:\d\d\b"
 )
 _PERIOD = re.compile(
     r"\b(?:days?|weeks?|months?|years?|decades?|centur(?:y|ies)|winter|spring|summer|autumn"
