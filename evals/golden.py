@@ -59,13 +59,14 @@ def search(server: AskemClient, system: str, text: str) -> list[tuple[str, str]]
 def found(question: dict[str, Any], hits: list[tuple[str, str]]) -> bool:
     """Whether the hits hold a gold quote, or all of them where all are needed."""
     held = [
-        any(paper == gold["paper_id"] and _holds(text, gold["quote"]) for paper, text in hits)
+        any(paper == gold["paper_id"] and holds(text, gold["quote"]) for paper, text in hits)
         for gold in question["gold"]
     ]
     return any(held) if question["any"] else all(held)
 
 
-def _holds(text: str, quote: str) -> bool:
+def holds(text: str, quote: str) -> bool:
+    """Whether the words of a quote stand in a text in a row, whatever is between them."""
     return f" {_tokens(quote)} " in f" {_tokens(text)} "
 
 
