@@ -90,7 +90,8 @@ def _bridges(source: Source, search: Seen, own: set[str]) -> list[str]:
     spans = [source.text[unit.start : unit.end] for unit in units]
     ranked = sorted(spans, key=lambda text: -share(frozenset(tokens(text)), search.idf))
     first = [] if is_section(source.text) else names(source.text)[:1]
-    found = first + [name for text in ranked for name in names(text)]
+    # A capital that begins a cell of a row makes no name.
+    found = first + [name for text in ranked for cell in text.split(" | ") for name in names(cell)]
     return [n for n in dict.fromkeys(found) if not own & set(question_terms(n))][:NAMES]
 
 

@@ -62,7 +62,7 @@ LEAD_OF_MEDIUM = 0.1
 LEAD_OF_HIGH = 0.3
 """How far the first sentence must stand out; its lead tells right from wrong (AUROC .77)."""
 FIT_OF_HIGH = 0.5
-"""What a section's first sentence must have of what is asked for."""
+"""What the first sentence must have of what is asked for."""
 RIGHT: dict[Confidence, float] = {"high": 0.9, "medium": 0.7, "low": 0.55}
 """Share of answers of each step that showed the right words, as measured over papers' paragraphs
 (COVID-QA); few answers over sections were measured, and more of them were right."""
@@ -72,7 +72,7 @@ def confidence(seen: Seen, picked: Sequence[Picked]) -> Confidence:
     """How often answers like this one are right, in three steps; `RIGHT` has their shares.
 
     `seen` is the question's own search, `picked` what `pick` chose, whoever writes the answer.
-    A section that lacks what is asked for gives medium at most.
+    An answer without the number, the steps or the command that is asked for is medium at most.
     Low under a ranking other than `proximity`, for which nothing was measured.
     """
     if not picked or not seen.sources or seen.ranking != "proximity":
@@ -83,6 +83,8 @@ def confidence(seen: Seen, picked: Sequence[Picked]) -> Confidence:
 
 
 def _is_apt(seen: Seen, first: Picked) -> bool:
-    """Whether a section has what is asked for where that shows: steps, a command, a number."""
-    shows = kind_of(seen.query) in ("procedure", "quantity", "value")
-    return first.fit >= FIT_OF_HIGH or not (shows and is_section(first.source.text))
+    """Whether the first sentence has what is asked for where that shows: a number, and of a
+    section steps or a command."""
+    kind = kind_of(seen.query)
+    shows = kind in ("quantity", "value") or (kind == "procedure" and is_section(first.source.text))
+    return first.fit >= FIT_OF_HIGH or not shows

@@ -64,7 +64,7 @@ def findings(compared: Compared) -> list[Finding]:
         *_negation(compared),
         *_direction(compared),
         *_names(compared),
-        *_moved(compared),
+        *(_other_row(compared) if compared.window.row else _moved(compared)),
     ]
 
 
@@ -135,6 +135,16 @@ def _moved(compared: Compared) -> Iterator[Finding]:
         around = neighbours(placed, f.item.place)
         if len(around) > 1 and 2 * _company(around, f.places) < len(around):
             words = f'"{lexeme.word}" stands beside other words in the passage'
+            yield Finding("moved", False, words)
+
+
+def _other_row(compared: Compared) -> Iterator[Finding]:
+    """Words that only other rows have: what a row says is not said of them."""
+    rows = [compared.passage.sentences[at][2:] for at in compared.passage.rows]
+    for f in compared.found:
+        elsewhere = f.item.weight and f.places and not compared.window.has(f)
+        if elsewhere and all(any(a <= p < b for a, b in rows) for p in f.places):
+            words = f'"{f.item.lexeme.word}" stands in another row'
             yield Finding("moved", False, words)
 
 

@@ -25,6 +25,8 @@ class Window:
     """Share of the sentence's weight that stands in it or in its context, 0..1."""
     context: tuple[tuple[int, int], ...] = ()
     """(first, after last) places of what it is read under: it counts, and is not cited."""
+    row: bool = False
+    """Whether it is a row of a table."""
 
     def has(self, found: Found) -> bool:
         return self.holds(found) or any(
@@ -75,7 +77,9 @@ def _window(passage: Indexed, first: int, last: int, coverage: float) -> Window:
     start, _, first_place, _ = passage.sentences[first]
     _, end, _, after = passage.sentences[last]
     context = tuple(dict.fromkeys(c for u in passage.contexts[first : last + 1] for c in u))
-    return Window(start, end, first_place, after, min(1.0, coverage), context)
+    return Window(
+        start, end, first_place, after, min(1.0, coverage), context, first in passage.rows
+    )
 
 
 def _masks(found: list[Found], passage: Indexed) -> list[int]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from askem.answering.hops import next_query
 from askem.answering.models import Seen, Source
 from askem.answering.passage_units import units_of
 from askem.answering.picking import Picked, pick
@@ -255,6 +256,30 @@ def test_code_is_never_shown_in_part(number: int, data: st.DataObject) -> None:
     opener = data.draw(st.sampled_from(["How do I", "What is", "Which", "When is"]))
     for piece in picked(f"{opener} {' '.join(asked)}?", SECTIONS[number], *SECTIONS):
         assert piece.text.count("```") % 2 == 0
+
+
+def test_an_answer_without_the_number_that_is_asked_for_is_not_of_high_confidence() -> None:
+    question = "How many lamps does the old kiln have?"
+
+    def sure(text: str) -> str:
+        search = seen(question, text, "The bell is rung at noon.")
+        return confidence(search, pick(question, [search]))
+
+    without, with_it = "The old kiln does have its lamps.", "The old kiln does have 14 lamps."
+    assert [sure(without), sure(with_it)] == ["medium", "high"]
+
+
+def test_a_clock_time_answers_until_when() -> None:
+    table = "Hours > Kiln\n\n| Day | Lit |\n|---|---|\n| Monday | 16:30 |"
+    text = "Kilns > Lit\n\nOn Monday the kiln is lit by the master with care."
+    assert picked("Until when is the kiln lit on Monday?", text, table)[0].text.startswith("|")
+
+
+def test_headings_heads_of_tables_and_openers_of_cells_are_not_searched_for() -> None:
+    question = "Where was the author of the rule on gas born?"
+    query = next_query(question, [seen(question, CODES)])
+    assert query is not None
+    assert query.startswith("KX-12 ")
 
 
 @pytest.mark.parametrize("text", SECTIONS)

@@ -44,6 +44,10 @@ def checked(sentence: str, text: str) -> CheckedSentence:
             "| KX-12 | Gas pressure is too low | 40 minutes |",
         ),
         (
+            "With KX-12 the time to repair the kiln, whose gas pressure is too low, is 40 minutes.",
+            "| KX-12 | Gas pressure is too low | 40 minutes |",
+        ),
+        (
             "KX-12 means that the gas pressure is too low.",
             "| KX-12 | Gas pressure is too low | 40 minutes |",
         ),
@@ -68,6 +72,8 @@ def test_the_row_is_the_quote(sentence: str, row: str) -> None:
     [
         "KX-12 means that the gas pressure is too low, and repair takes 90 minutes.",
         "KX-13 means that the gas pressure is too low.",
+        "When the lamp is dark, the time to repair is 40 minutes.",
+        "A too low pilot has a time to repair of 40 minutes.",
     ],
 )
 def test_what_another_row_says_is_not_found(sentence: str) -> None:
