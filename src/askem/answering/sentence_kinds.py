@@ -104,6 +104,8 @@ def kind_of(question: str) -> Kind:
         return "quantity"
     if _VALUE.search(question):
         return "value"
+    if _PROCEDURE.search(question):
+        return "procedure"
     if _TIME.search(question):
         return "time"
     if _PERSON.search(_WHO_AGENCY.sub("", question)):
@@ -112,8 +114,6 @@ def kind_of(question: str) -> Kind:
         return "place"
     if _CAUSE.search(question):
         return "cause"
-    if _PROCEDURE.search(question):
-        return "procedure"
     if _DEFINITION.match(question) and len(question_terms(question)) <= MAX_DEFINED_TERMS:
         return "definition"
     return "other"
