@@ -61,7 +61,7 @@ SCORE_OF_LOW = 1.4
 LEAD_OF_MEDIUM = 0.1
 LEAD_OF_HIGH = 0.3
 """How far the first sentence must stand out; its lead tells right from wrong (AUROC .77)."""
-FIT_OF_HIGH = 0.5
+FIT_OF_HIGH = 0.6
 """What the first sentence must have of what is asked for."""
 RIGHT: dict[Confidence, float] = {"high": 0.9, "medium": 0.7, "low": 0.55}
 """Share of answers of each step that showed the right words, as measured over papers' paragraphs
