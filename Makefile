@@ -24,9 +24,12 @@ test-dpr: .venv/.ready-dpr
 	$(BIN)/python -m pytest -m dpr
 
 # Measures every suite: Askem's own, and those whose data ASKEM_EVAL_DATA names (evals/README.md).
+# Answers are asked for on ANSWERS, of a server that is started for it.
 SUITES := $(wildcard evals/suites/*.yaml)
+ANSWERS ?= evals/suites/examples.yaml
 eval: .venv/.ready-dev
 	$(BIN)/askem eval run $(SUITES)
+	$(BIN)/askem eval answers $(ANSWERS)
 
 # Writes evals/tables from the result files.
 tables: .venv/.ready-dev

@@ -14,17 +14,17 @@ from askem import __version__
 from askem.encoders import load_encoder
 from askem.errors import AskemError
 from askem.evaluation.config import CorpusPart, RunConfig
-from askem.evaluation.corpora import Batch, fingerprint, read_corpus
+from askem.evaluation.corpora import Batch, fingerprint, preprocessor_of, read_corpus
 from askem.ingestion.pipeline import IngestPipeline
 from askem.ports import Encoder
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder
 from askem.text.analysis import ANALYZER_ID
-from askem.text.preprocessing import get_preprocessor
 
 HASH_ENCODER = "hash"
 _HASH_DIMENSION = 256
-_COMPLETE = "complete"
+COMPLETE = "complete"
+"""File that stands in the folder of a whole index."""
 
 Progress = Callable[[str], None]
 
@@ -40,6 +40,8 @@ class Index:
     store: EmbeddedStore
     encoder: Encoder
     fingerprint: str
+    folder: Path
+    """A data folder, once the file that says that it is complete is left out."""
 
 
 @contextmanager
@@ -56,13 +58,13 @@ def open_index(
         folder = cache / "index" / name[:24]
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_suffix(".lock")):
-            if not (folder / _COMPLETE).exists():
+            if not (folder / COMPLETE).exists():
                 # What an interrupted run left is not trusted.
                 shutil.rmtree(folder, ignore_errors=True)
                 _build(batches, folder, encoder, progress)
-                (folder / _COMPLETE).touch()
+                (folder / COMPLETE).touch()
         with EmbeddedStore.open(folder, encoder) as store:
-            yield Index(store, encoder, name)
+            yield Index(store, encoder, name, folder)
 
 
 def open_encoder(spec: str, *, threads: int = 2) -> Encoder:
@@ -81,7 +83,7 @@ def _build(batches: list[Batch], folder: Path, encoder: Encoder, progress: Progr
                 encoder=encoder,
                 writer=store.writer,
                 ledger=store.ledger,
-                preprocessor=get_preprocessor(batch.preprocessor_id),
+                preprocessor=preprocessor_of(batch.preprocessor_id),
             )
             for receipt in pipeline.ingest(batch.sources):
                 if receipt.status == "failed":

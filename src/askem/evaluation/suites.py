@@ -34,12 +34,12 @@ def place(path: Path) -> tuple[Suite, Path | None]:
 
 def read_questions(suite: Suite, base: Path) -> EvalSet:
     questions = suite.questions
-    if questions.golden is not None:
-        labelled = read_golden(base / questions.golden)
+    if questions.golden:
+        labelled = read_golden(base / path for path in questions.golden)
     else:
         assert questions.beir is not None  # noqa: S101 - the model has checked it
         folder = base / questions.beir
-        labelled = read_beir(folder, unit=questions.unit, cluster=questions.cluster)
+        labelled = read_beir(folder, questions)
     return with_unanswerable(labelled, base, questions.unanswerable)
 
 
@@ -64,7 +64,7 @@ def run_suite(
             continue
         line = progress(f"{suite.name}/{config.name}")
         with open_index(suite.corpus, base, config, cache, line) as index:
-            gold = resolve(labelled, index.store.reader)
+            gold = resolve(labelled, index.store.reader, tears=config.tears)
             done = _run(config, labelled, gold, index, line)
             write_result(results / suite.name, done, manifest_of(index, labels))
         write_run(cache / "runs" / suite.name / config.name, path, done, labelled, gold)
@@ -85,7 +85,9 @@ def replay(
     labelled = read_questions(suite, base)
     line = progress(f"{suite.name}/{config.name}")
     with open_index(suite.corpus, base, config, cache, line) as index:
-        done = _run(config, labelled, resolve(labelled, index.store.reader), index, line)
+        done = _run(
+            config, labelled, resolve(labelled, index.store.reader, tears=config.tears), index, line
+        )
     line("")
     return done, labelled
 
