@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
 
 from askem_agent.wire import Limit
 
@@ -111,6 +112,10 @@ class Budget:
         self.input_tokens += read
         self.output_tokens += usage["output_tokens"] if usage else _tokens(reply)
         self._counted = (len(messages), read)
+
+    def count_unusable(self, messages: Sequence[BaseMessage], usage: UsageMetadata | None) -> None:
+        """Books the tokens of a call that came to nothing."""
+        self.count(messages, AIMessage("", usage_metadata=usage))
 
     def _estimate(self, messages: Sequence[BaseMessage]) -> int:
         """Tokens of `messages`; those that were sent before have been counted."""

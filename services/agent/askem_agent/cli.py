@@ -82,7 +82,7 @@ def _told(client: AgentClient, request: ReactRequest) -> ReactResponse:
         _tell(event)
         if isinstance(event.data, ReactResponse):
             answer = event.data
-    click.echo()
+    _say()
     # The client raises where a stream has no answer.
     assert answer is not None  # noqa: S101
     return answer
@@ -91,39 +91,39 @@ def _told(client: AgentClient, request: ReactRequest) -> ReactResponse:
 def _tell(event: Event) -> None:
     match event.data:
         case StepEvent(query=query):
-            click.echo(f"Searching: {_safe(query)}", err=True)
+            _say(f"Searching: {query}", err=True)
         case ObservationEvent(step=step):
-            note = f" ({_safe(step.note)})" if step.note else ""
-            click.echo(f"  {step.hits} passages, {step.new} new, {step.ms:.0f} ms{note}", err=True)
+            note = f" ({step.note})" if step.note else ""
+            _say(f"  {step.hits} passages, {step.new} new, {step.ms:.0f} ms{note}", err=True)
         case TokenEvent(text=text):
-            click.echo(_safe(text), nl=False)
+            _say(text, nl=False)
             sys.stdout.flush()
 
 
 def _print_sources(answer: ReactResponse) -> None:
     width = min(shutil.get_terminal_size().columns, 100)
     for repair in answer.repairs:
-        click.echo(f"{_safe(repair.word)} was read as {_safe(repair.read_as)}.")
+        _say(f"{repair.word} was read as {repair.read_as}.")
     for number, doc in enumerate(answer.used_docs, 1):
-        click.echo(f"\n[{number}] {_safe(doc.paper_id)}  {_safe(doc.passage_id)}")
+        _say(f"\n[{number}] {doc.paper_id}  {doc.passage_id}")
         for sentence in answer.sentences:
             _print_quotes(doc, sentence, width)
     if answer.found_instead:
-        click.echo("\nNearest in the corpus, without being an answer:")
+        _say("\nNearest in the corpus, without being an answer:")
     for doc in answer.found_instead:
-        click.echo(f"  {_safe(doc.paper_id)}  {_safe(doc.passage_id)}")
-        click.echo(_wrapped(doc.text, width))
+        _say(f"  {doc.paper_id}  {doc.passage_id}")
+        _say(_wrapped(doc.text, width))
     for line in _remarks(answer):
-        click.echo(f"\n{line}")
+        _say(f"\n{line}")
 
 
 def _print_quotes(doc: PassageOut, sentence: SentenceOut, width: int) -> None:
     for citation in sentence.citations:
         if citation.passage_id == doc.passage_id:
-            click.echo(_wrapped(f"“{citation.quote}”", width))
+            _say(_wrapped(f"“{citation.quote}”", width))
             if sentence.verdict != "found in source":
-                missing = "; ".join(map(_safe, sentence.missing))
-                click.echo(f"    {sentence.verdict}: {missing}")
+                missing = "; ".join(sentence.missing)
+                _say(f"    {sentence.verdict}: {missing}")
 
 
 def _remarks(answer: ReactResponse) -> list[str]:
@@ -139,8 +139,13 @@ def _remarks(answer: ReactResponse) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> str:
-    short = textwrap.shorten(_safe(text), _QUOTE_CHARS, placeholder=" …")
+    short = textwrap.shorten(text, _QUOTE_CHARS, placeholder=" …")
     return textwrap.fill(short, width, initial_indent="    ", subsequent_indent="    ")
+
+
+def _say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Everything that comes from a server is printed here."""
+    click.echo(_safe(text), err=err, nl=nl)
 
 
 def _safe(text: str) -> str:

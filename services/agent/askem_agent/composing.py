@@ -20,6 +20,9 @@ MARK = "(not found in its source)"
 _BRACKETED = re.compile(r"\[(\d[\d,;\s\u2013-]*)\]")
 # As some models write them whatever they are told.
 _FOREIGN_MARKER = re.compile(r"\s?\u3010[^\u3010\u3011\n]{0,80}\u3011")
+# An image would be fetched by whoever renders the answer: what a model links to is no source.
+# Nothing is given back, so that no text makes it slow.
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200}+)\]\((?:[^()\n]++|\([^()\n]*+\))*+\)")
 _STOP = re.compile(r"[.!?]$")
 _LABEL = re.compile(r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+")
 
@@ -51,7 +54,7 @@ def compose(
 
     Headings, code and sentences without a marker of this run are not found in any source.
     """
-    text = _FOREIGN_MARKER.sub("", clean(written).text)
+    text = _LINK.sub(_unlinked, _FOREIGN_MARKER.sub("", clean(written).text))
     weight = idf_over(notebook.texts())
     kept: list[tuple[AnswerSentence, CheckedSentence]] = []
     dropped = 0
@@ -89,6 +92,11 @@ def _laid_out(
     return Composed(tuple(c for _, c in kept), tuple(pieces), tuple(used), dropped)
 
 
+def _unlinked(link: re.Match[str]) -> str:
+    """The words of a link; a marker that was one is a marker still."""
+    return f"[{link[1]}]" if link[1].isdigit() else link[1]
+
+
 def _plain(sentence: str) -> str:
     """Numbers in brackets that a quotation holds are works in a paper's list: in an answer they
     would pass for markers."""
@@ -100,7 +108,11 @@ def _with_markers(sentence: str, markers: str) -> str:
     stop = _STOP.search(sentence)
     if not markers:
         return sentence
-    return f"{sentence[: stop.start()]} {markers}{stop[0]}" if stop else f"{sentence} {markers}"
+    return (
+        f"{sentence[: stop.start()].rstrip()} {markers}{stop[0]}"
+        if stop
+        else f"{sentence} {markers}"
+    )
 
 
 def _label(text: str, unit: AnswerSentence) -> str:

@@ -19,18 +19,13 @@ from langchain_core.runnables import Runnable
 
 from askem.answering.answer_text import split_answer
 from askem.answering.hops import next_query
-from askem.answering.models import Seen
 from askem.answering.picking import Picked, pick
-from askem.answering.refusal import confidence
-from askem.text.analysis import tokens
 from askem_agent.notebook import Observation
 from askem_agent.settings import EXTRACTIVE
 from askem_agent.tool import NAME
 
-PATIENCE = 2
-"""Further searches in a row that may bring nothing of the question, before there are no more."""
 # "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
-_REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\]")
+_REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\](?:\s+(?=[.,;:]))?")
 
 
 class ExtractiveChat(BaseChatModel):
@@ -61,37 +56,16 @@ class ExtractiveChat(BaseChatModel):
 
 
 def _step(question: str, observed: Sequence[Observation], *, searching: bool) -> AIMessage:
-    first, *further = [o.seen for o in observed]
-    picked = pick(question, [first])
-    # Where one sentence stands out already, more would only dilute.
-    open_ = searching and confidence(first, picked) != "high"
-    if open_ and (query := _next_query(question, first, further)):
+    seen = [o.seen for o in observed]
+    if searching and (query := next_query(question, seen)):
         return _search(query)
-    # So would what a further search found beside the question.
-    useful = [seen for seen in further if _adds(seen, first)]
-    return AIMessage(_text(pick(question, [first, *useful]) if useful else picked, observed))
+    return AIMessage(_text(pick(question, seen), observed))
 
 
 def _observations(messages: Sequence[BaseMessage]) -> list[Observation]:
     artifacts = (m.artifact for m in messages if isinstance(m, ToolMessage))
     # A repeated search has the artifact of the first.
     return list({id(a): a for a in artifacts if isinstance(a, Observation)}.values())
-
-
-def _next_query(question: str, first: Seen, further: Sequence[Seen]) -> str | None:
-    fruitless = [not _adds(search, first) for search in further]
-    if fruitless[-PATIENCE:] == [True] * PATIENCE:
-        return None
-    return next_query(question, [first, *further])
-
-
-def _adds(search: Seen, first: Seen) -> bool:
-    """Whether a further search's best passage has a word of the question that the best passage of
-    the question's own search lacks."""
-    if not search.sources or not first.sources:
-        return bool(search.sources)
-    lacking = first.idf.keys() - set(tokens(first.sources[0].text))
-    return not lacking.isdisjoint(tokens(search.sources[0].text))
 
 
 def _search(query: str) -> AIMessage:

@@ -20,6 +20,7 @@ from langchain_core.runnables import Runnable
 
 from askem_agent import tool
 from askem_agent.budget import Budget
+from askem_agent.models import ModelMalformed
 from askem_agent.notebook import Observation
 from askem_agent.tool import SearchTool
 from askem_agent.wire import Limit
@@ -87,6 +88,9 @@ class Conversation:
         try:
             async with asyncio.timeout_at(self._budget.deadline) as deadline:
                 return str((await self._ask(self._model)).text)
+        except ModelMalformed:
+            # It goes on calling a tool that it no longer has: what was seen is still there.
+            return None
         except TimeoutError:
             if not deadline.expired():
                 raise
@@ -97,6 +101,9 @@ class Conversation:
         start = time.perf_counter()
         try:
             reply = await model.ainvoke(self.messages)
+        except ModelMalformed as error:
+            self._budget.count_unusable(self.messages, error.usage)
+            raise
         finally:
             self.model_ms += (time.perf_counter() - start) * 1e3
         self._budget.count(self.messages, reply)

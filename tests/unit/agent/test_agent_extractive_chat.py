@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from askem.answering.models import Seen, Source
-from askem_agent.extractive_chat import PATIENCE, ExtractiveChat
+from askem_agent.extractive_chat import ExtractiveChat
 from askem_agent.notebook import Observation
 from askem_agent.tool import SCHEMA
 
@@ -13,7 +13,6 @@ QUESTION = "In which country was the inventor of the Korvan valve born?"
 IDF = {"countri": 2.0, "inventor": 2.0, "korvan": 4.0, "valv": 3.0, "born": 2.0}
 INVENTOR = "The Korvan valve was made by its inventor Mira Teslin. Mira Teslin sold it in 1931."
 BORN = "Mira Teslin was born in Latvia, a country by the sea."
-OTHER = "Bread was baked by Mira Teslin on Sundays, with much butter."
 
 
 def source(name: str, text: str, score: float) -> Source:
@@ -43,10 +42,6 @@ def test_it_searches_for_what_the_first_search_found_in_the_things_place() -> No
     assert "born" in call["args"]["question"]
 
 
-def test_a_sentence_that_stands_out_is_enough() -> None:
-    assert reply(observed(QUESTION, INVENTOR, 1, score=2.0)).tool_calls == []
-
-
 def test_without_the_tool_it_answers() -> None:
     message = reply(FIRST, searching=False)
     assert message.tool_calls == []
@@ -58,12 +53,7 @@ def test_what_the_second_search_adds_is_in_the_answer() -> None:
     assert f"{BORN} [2]" in str(reply(FIRST, second, searching=False).text)
 
 
-def test_what_has_nothing_of_the_question_is_not() -> None:
-    second = observed("Mira Teslin country born", OTHER, 2)
-    assert "[2]" not in str(reply(FIRST, second, searching=False).text)
-
-
-def test_it_gives_up_after_some_fruitless_searches() -> None:
-    further = [observed(f"bread {n}", OTHER, 2) for n in range(PATIENCE)]
-    assert reply(FIRST, *further[:-1]).tool_calls
-    assert reply(FIRST, *further).tool_calls == []
+def test_references_are_taken_out_with_their_space() -> None:
+    text = "The Korvan valve [3, 4] was made by its inventor in a shed [8] ."
+    message = reply(observed(QUESTION, text, 1), searching=False)
+    assert message.text == "The Korvan valve was made by its inventor in a shed. [1]"

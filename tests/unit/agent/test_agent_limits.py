@@ -43,6 +43,20 @@ def test_a_model_that_never_stops_searching_is_asked_for_its_answer(
     assert answer["usage"]["searches"] <= limits.searches
 
 
+def test_a_model_that_searches_whatever_it_is_told_has_its_answer_picked(open_door: Any) -> None:
+    numbers = itertools.count()
+
+    def turn(_: Any) -> Any:
+        return calls(Call("search_literature", {"question": f"biochar {next(numbers)}"}))
+
+    answer = open_door(turn).answer(QUESTION)
+    assert (answer["stopped"], answer["model"]) == ("searches", "extractive")
+    assert answer["used_docs"][0]["passage_id"] == "sidarthe#p0"
+    usage = answer["usage"]
+    # Every request is counted, those of the last call that came to nothing too.
+    assert usage["input_tokens"] == 11 * next(numbers)
+
+
 def test_one_model_call_is_one_without_the_tool(open_door: Any) -> None:
     door = open_door(endlessly_searching(), limits=replace(LIMITS, model_calls=1))
     answer = door.answer(QUESTION)
