@@ -49,6 +49,14 @@ class Encoder(Protocol):
         """Lets go of threads and connections. Safe to repeat; nothing is encoded afterwards."""
 
 
+class LocalEncoder(Encoder, Protocol):
+    """An encoder of this machine, which knows its model's window."""
+
+    @property
+    def window_tokens(self) -> int:
+        """The longest text that one vector covers, in the model's tokens, with its own marks."""
+
+
 class SparseIndex(Protocol):
     def screen(
         self,
@@ -169,6 +177,11 @@ class PassageWriter(Protocol):
 
     def counts(self, keys: Sequence[SourceKey]) -> list[StoredCounts]:
         """Read back from both legs, parallel to `keys`."""
+
+    def vectors(self, key: SourceKey) -> list[NDArray[np.float32]] | None:
+        """The stored vectors of a source's passages in their order, as in `EncodedSource`; None
+        where there are none, or not all of them as they were written. To be asked within
+        `exclusive`."""
 
 
 class Reranker(Protocol):

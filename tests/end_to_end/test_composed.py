@@ -96,7 +96,7 @@ def test_what_is_taken_is_found_and_what_is_deleted_is_not(door: AppRunner) -> N
         ("PUT", "/jobs", "GET, POST"),
         ("POST", "/jobs/a", "GET"),
         ("GET", "/hybrid", "POST"),
-        ("POST", "/healthz", "GET"),
+        ("POST", "/healthz", "GET, HEAD"),
         ("DELETE", "/passages/a", "GET"),
     ],
 )

@@ -83,6 +83,29 @@ def test_bulk_faults(endpoints: Endpoints, open_store: OpenStore, encoder: FakeE
     assert ServerVerifier(sound, encoder).check().findings == []
 
 
+def test_a_topic_is_added_without_encoding(open_store: OpenStore, encoder: FakeEncoder) -> None:
+    def unused(_: str) -> None:
+        raise AssertionError("nothing was to be encoded")
+
+    sources = papers(3)
+    long = b"An infection of " + b"many words that have no end " * 40
+    sources.append(SourceInput(SourceKey("long", "paragraph"), long, ("covid-19",)))
+    store = open_store(encoder)
+    list(pipeline(store, encoder).ingest(sources))
+    again = [replace(source, topics=("lombardy",)) for source in sources]
+    receipts = list(pipeline(store, FakeEncoder(hook=unused)).ingest(again))
+    assert {(r.status, r.topics, r.topics_added) for r in receipts} == {
+        ("unchanged", ("covid-19", "lombardy"), ("lombardy",))
+    }
+    assert receipts[-1].split_passages == 1
+    vector = encoder.encode_question("its first stages")
+    for topic in ("covid-19", "lombardy"):
+        filters = Filters(topic=topic)
+        assert len(store.sparse.screen(["infect"], 100, filters).passage_ids) == 4
+        assert len(store.dense.search(vector, 100, filters).passage_ids) == 10
+    assert ServerVerifier(store, encoder).check().findings == []
+
+
 def test_two_ingesters_at_once(open_store: OpenStore, encoder: FakeEncoder) -> None:
     sources = papers(150)
     receipts: list[str] = []

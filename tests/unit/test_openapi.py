@@ -39,6 +39,12 @@ def test_every_operation_has_an_id_of_its_own_and_an_example(document: Any) -> N
             assert "example" in success["content"]["application/json"], operation["operationId"]
 
 
+def test_what_comes_before_any_route_can_come_of_all(document: Any) -> None:
+    for path in document["paths"].values():
+        for operation in path.values():
+            assert {"400", "405", "431"} <= set(operation["responses"])
+
+
 def test_uploads_are_described(document: Any) -> None:
     post = document["paths"]["/jobs"]["post"]
     form = post["requestBody"]["content"]["multipart/form-data"]["schema"]

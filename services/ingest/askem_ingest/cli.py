@@ -66,7 +66,8 @@ def ingest(
     listing = list_pages(input_dir) if sections else list_sources(input_dir, doc_type)
     _report_passed_over(listing)
     if not listing.sources:
-        raise InvalidInput("input-dir", f"no {_WANTED[doc_type]} files in {input_dir}")
+        where = printable(str(input_dir))
+        raise InvalidInput("input-dir", f"no {_WANTED[doc_type]} files in {where}")
     started = time.monotonic()
     with open_components(settings, create=True) as parts:
         pipeline = IngestPipeline(
@@ -110,11 +111,14 @@ def _inputs(sources: list[SourceFile], topics: tuple[str, ...]) -> Iterator[Sour
 def _report_passed_over(listing: Listing) -> None:
     for path, reason in listing.passed_over:
         click.echo(f"passed over  {printable(path.name)}: {reason}", err=True)
+    if listing.hidden:
+        click.echo(f"passed over  {listing.hidden} hidden .txt files", err=True)
 
 
 def _line(receipt: Receipt) -> str:
     notes = [f"{receipt.passages} passages"] if receipt.passages else []
     notes += [f"{count} {kind.replace('_', ' ')} mended" for kind, count in receipt.repairs.items()]
+    notes += [f"topics added: {', '.join(receipt.topics_added)}"] if receipt.topics_added else []
     notes += [receipt.reason] if receipt.reason else []
     return f"{receipt.status:<10} {receipt.source}: {'; '.join(notes)}"
 

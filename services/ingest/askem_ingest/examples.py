@@ -55,6 +55,7 @@ _RECEIPT: dict[str, Any] = {
     "split_passages": 0,
     "repairs": {},
     "topics": ["covid-19"],
+    "topics_added": [],
     "reason": None,
 }
 _FAILED: dict[str, Any] = {

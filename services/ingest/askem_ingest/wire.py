@@ -124,6 +124,9 @@ class ReceiptOut(AnswerModel):
     split_passages: int = Field(description="Passages encoded in several windows.")
     repairs: dict[str, int] = Field(description="What decoding had to mend, by kind.")
     topics: tuple[str, ...]
+    topics_added: tuple[str, ...] = Field(
+        default=(), description="Of `topics`, those that an `unchanged` text did not have before."
+    )
     reason: str | None
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, cast
 
 import numpy as np
 from fastapi import APIRouter, FastAPI, Request, Response
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from askem.errors import InvalidInput, NotFound
 from askem.http.bearer import BearerKey
@@ -22,7 +22,7 @@ from askem.http.executor import BoundedExecutor
 from askem.http.fields import Clean, RequestModel, WholeNumber
 from askem.http.health import Probe
 from askem.models import Vector
-from askem.ports import Encoder
+from askem.ports import Encoder, LocalEncoder
 from askem_retriever.readiness import encoder_probe
 from askem_retriever.settings import EncodeServerSettings
 
@@ -33,8 +33,23 @@ MAX_BODY_BYTES = 2 * 1024 * 1024
 
 _Input = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS), Clean]
 _Inputs = Annotated[list[_Input], Field(min_length=1, max_length=MAX_TEXTS)]
+
+
+def _kind_of_input(value: object) -> str | None:
+    return "text" if isinstance(value, str) else "texts" if isinstance(value, list) else None
+
+
+_TextOrTexts = Annotated[
+    Annotated[_Input, Tag("text")] | Annotated[_Inputs, Tag("texts")],
+    # Without it, errors would be of both.
+    Discriminator(
+        _kind_of_input,
+        custom_error_type="text_or_texts",
+        custom_error_message="must be a text or a list of texts",
+    ),
+]
 InputType = Literal["query", "document"]
-OpenEncoder = Callable[[], AbstractContextManager[Encoder]]
+OpenEncoder = Callable[[], AbstractContextManager[LocalEncoder]]
 
 router = APIRouter(tags=["encoder"])
 
@@ -45,7 +60,7 @@ class EmbeddingsRequest(RequestModel):
     model: Annotated[str, Field(min_length=1, max_length=300), Clean] = Field(
         description="The encoder's id, or the part of it before the '@'."
     )
-    input: _Input | _Inputs = Field(description="A text, or up to 64 of them.")
+    input: _TextOrTexts = Field(description="A text, or up to 64 of them.")
     encoding_format: Literal["float", "base64"] = "float"
     input_type: InputType | None = Field(
         default=None,
@@ -64,7 +79,7 @@ class EmbeddingsRequest(RequestModel):
 class State:
     """Lives in `app.state.encoder`."""
 
-    encoder: Encoder
+    encoder: LocalEncoder
     executor: BoundedExecutor
     two_sided: bool
     """Questions and passages are encoded differently."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import shlex
+import socket
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,7 +14,7 @@ from fastapi import FastAPI
 
 from askem.http import server
 from askem.http.keyfile import LocalKey, local_key
-from askem.ports import Encoder
+from askem.ports import LocalEncoder
 from askem_retriever import embeddings
 from askem_retriever.settings import EncodeServerSettings
 
@@ -40,7 +42,7 @@ def encode_serve(host: str | None, port: int | None, data_dir: Path | None, quie
     click.echo("Stopped.")
 
 
-def _encoder(settings: EncodeServerSettings) -> AbstractContextManager[Encoder]:
+def _encoder(settings: EncodeServerSettings) -> AbstractContextManager[LocalEncoder]:
     # Models are not needed before there is something to serve.
     from askem_retriever.wiring import local_encoder
 
@@ -51,8 +53,25 @@ def _greet(app: FastAPI, host: str, port: int, key: LocalKey) -> None:
     state: embeddings.State = getattr(app.state, embeddings.NAME)
     name = f"[{host}]" if ":" in host else host
     click.echo(f"The encoder answers at http://{name}:{port}/v1. Ctrl-C stops it.")
-    click.echo("Clients set ASKEM_ENCODER=remote, ASKEM_EMBEDDINGS_INPUT_TYPE=true,")
-    click.echo(f"  ASKEM_EMBEDDINGS_MODEL={state.encoder.encoder_id}")
-    click.echo(f"  ASKEM_EMBEDDINGS_DIMENSION={state.encoder.dimension}")
-    click.echo(f"  ASKEM_EMBEDDINGS_KEY from {key.path or 'ASKEM_API_KEY'}")
+    click.echo("Clients set (elsewhere, put the key itself in the last line):")
+    for line in client_settings(state.encoder, host, port, key):
+        click.echo(line)
     sys.stdout.flush()
+
+
+def client_settings(encoder: LocalEncoder, host: str, port: int, key: LocalKey) -> list[str]:
+    """Lines to paste into a shell of this machine. The key is named, not shown: what is printed
+    ends up in logs."""
+    # An address to listen on everywhere is none to connect to.
+    name = socket.gethostname() if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared
+    values = {
+        "ASKEM_ENCODER": "remote",
+        "ASKEM_EMBEDDINGS_URL": f"http://{f'[{name}]' if ':' in name else name}:{port}/v1",
+        "ASKEM_EMBEDDINGS_MODEL": encoder.encoder_id,
+        "ASKEM_EMBEDDINGS_DIMENSION": str(encoder.dimension),
+        "ASKEM_EMBEDDINGS_WINDOW_TOKENS": str(encoder.window_tokens),
+        "ASKEM_EMBEDDINGS_INPUT_TYPE": "true",
+    }
+    lines = [f"export {setting}={shlex.quote(value)}" for setting, value in values.items()]
+    file = key.path and f"$(cat {shlex.quote(str(key.path.absolute()))})"
+    return [*lines, f'export ASKEM_EMBEDDINGS_KEY="{file or "$ASKEM_API_KEY"}"']

@@ -8,10 +8,10 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 from askem.encoders import open_encoder
-from askem.encoders.configured import REMOTE
+from askem.encoders.configured import REMOTE, open_local_encoder
 from askem.errors import ConfigurationError
 from askem.http.health import Probe
-from askem.ports import Encoder
+from askem.ports import Encoder, LocalEncoder
 from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
 from askem_retriever.readiness import encoder_probe, store_probe
@@ -71,11 +71,11 @@ def _open_store(
 
 
 @contextmanager
-def local_encoder(settings: RetrieverSettings) -> Iterator[Encoder]:
+def local_encoder(settings: RetrieverSettings) -> Iterator[LocalEncoder]:
     """The encoder to be served to others. Blocks. Raises ConfigurationError."""
     if settings.encoder == REMOTE:
         raise ConfigurationError(
             "ASKEM_ENCODER=remote cannot be served on: name a model of this machine"
         )
-    with closing(open_encoder(settings, threads=settings.encoder_threads)) as encoder:
+    with closing(open_local_encoder(settings, threads=settings.encoder_threads)) as encoder:
         yield encoder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from askem.encoders.catalogue import load_encoder
 from askem.errors import ConfigurationError
-from askem.ports import Encoder
+from askem.ports import Encoder, LocalEncoder
 from askem.settings import CommonSettings
 
 REMOTE = "remote"
@@ -18,15 +18,21 @@ def open_encoder(settings: CommonSettings, *, threads: int = 1) -> Encoder:
     Raises ConfigurationError, and BackendUnavailable where a remote encoder has to be asked for
     its dimension and does not answer.
     """
-    spec = settings.encoder
-    if spec == REMOTE:
+    if settings.encoder == REMOTE:
         return _remote(settings)
+    return open_local_encoder(settings, threads=threads)
+
+
+def open_local_encoder(settings: CommonSettings, *, threads: int = 1) -> LocalEncoder:
+    """As `open_encoder`, of settings whose encoder is any but `remote`. Raises
+    ConfigurationError."""
+    spec = settings.encoder
     if spec == "dpr" or spec.startswith("dpr:"):
         return _dpr(settings, spec.removeprefix("dpr").removeprefix(":"), threads)
     return load_encoder(spec, threads=threads)
 
 
-def _dpr(settings: CommonSettings, folder: str, threads: int) -> Encoder:
+def _dpr(settings: CommonSettings, folder: str, threads: int) -> LocalEncoder:
     from askem.encoders.dpr import DprEncoder, DprSource
 
     if folder:

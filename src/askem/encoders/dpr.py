@@ -86,6 +86,7 @@ class DprEncoder:
                 f"{source.passage} {self._passage.dimension}: they do not belong together"
             )
         self.dimension = self._passage.dimension + 1
+        self.window_tokens = min(self._question.window_tokens, self._passage.window_tokens)
         digests = (self._question.digest, self._passage.digest, WINDOW_TOKENS)
         fingerprint = hashlib.sha256(repr(digests).encode()).hexdigest()
         self.encoder_id = f"dpr@{fingerprint[:16]}"
@@ -133,8 +134,8 @@ class _Model:
         self._tokenizer = load_tokenizer(transformers, where, side)
         config = self._model.config
         self.dimension = int(config.projection_dim or config.hidden_size)
-        self._window = min(WINDOW_TOKENS, int(config.max_position_embeddings))
-        self._room = self._window - self._tokenizer.num_special_tokens_to_add(False)
+        self.window_tokens = min(WINDOW_TOKENS, int(config.max_position_embeddings))
+        self._room = self.window_tokens - self._tokenizer.num_special_tokens_to_add(False)
         self.bound = self._bound(side)
         """No output is longer."""
         self.digest = self._digest()
@@ -175,7 +176,7 @@ class _Model:
     def _digest(self) -> str:
         """Of weights, tokenizer and what else decides the vectors, wherever they came from."""
         settings = {name: getattr(self._model.config, name, None) for name in _ALL_OF_IT}
-        digest = hashlib.sha256(json.dumps([settings, self._window], sort_keys=True).encode())
+        digest = hashlib.sha256(json.dumps([settings, self.window_tokens], sort_keys=True).encode())
         digest.update(self._tokenizer.to_str().encode())
         for name, tensor in sorted(self._model.state_dict().items()):
             digest.update(f"{name}{tuple(tensor.shape)}".encode())

@@ -71,6 +71,7 @@ class OnnxEncoder:
         fingerprint = hashlib.sha256(repr((digests, settings)).encode()).hexdigest()
         self.encoder_id = f"{model.name}@{fingerprint[:16]}"
         self.dimension = len(self._encode("dimension"))
+        self.window_tokens = model.window_tokens
         self._cached_question = lru_cache(maxsize=_QUESTION_CACHE)(self._encode_question)
 
     def encode_question(self, text: str) -> Vector:

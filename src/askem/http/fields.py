@@ -152,9 +152,26 @@ def checked(model: type[_Model], data: dict[str, Any]) -> _Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise FieldErrors(
-            readable(error.errors(include_url=False, include_context=True, include_input=False))
-        ) from None
+        errors = error.errors(include_url=False, include_context=True, include_input=False)
+        raise FieldErrors(readable([{**e, "loc": _sent_place(e, data)} for e in errors])) from None
+
+
+def _sent_place(error: Mapping[str, Any], data: Mapping[str, Any]) -> tuple[str | int, ...]:
+    """The error's place within what was sent: pydantic also puts in which choice of a union it
+    tried, under names that are nothing of the caller's."""
+    if not error["loc"]:
+        return ()
+    field, *rest = error["loc"]
+    value: Any = data.get(field)
+    place = [field]
+    missing = rest.pop() if rest and error["type"] == "missing" else None
+    for step in rest:
+        # Of lists, errors stand at items that were sent.
+        in_list = isinstance(step, int) and isinstance(value, list)
+        if in_list or (isinstance(value, dict) and step in value):
+            place.append(step)
+            value = value[step]
+    return tuple(place if missing is None else [*place, missing])
 
 
 def _parse_what_json_allows(body: bytes, reason: str) -> Any:

@@ -1,4 +1,7 @@
-"""Liveness and readiness: is the process there, and can it answer questions?"""
+"""Liveness and readiness: is the process there, and can it answer questions?
+
+HEAD is answered as GET without the body: load balancers ask so.
+"""
 
 from __future__ import annotations
 
@@ -81,6 +84,7 @@ class ReadinessBoard:
 router = APIRouter(tags=["health"])
 
 
+@router.head(HEALTHZ, include_in_schema=False)
 @router.get(
     HEALTHZ,
     operation_id="healthz",
@@ -104,6 +108,7 @@ async def healthz() -> Response:
     return Response(b'{"status":"ok"}', media_type="application/json")
 
 
+@router.head(READYZ, include_in_schema=False)
 @router.get(
     READYZ,
     operation_id="readyz",

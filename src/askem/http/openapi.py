@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 
 from askem.http.keys import HEADER, missing_scope
 from askem.http.problems import MEDIA_TYPE, Problem, title
+from askem.http.protocol import MAX_HEADER_BYTES
 from askem.http.scopes import READ_METHODS, KeyScope
 
 Document = dict[str, Any]
@@ -19,6 +20,7 @@ ScopedRoutes = tuple[Sequence[BaseRoute], KeyScope]
 
 _HEADERS = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}
 _EXAMPLES: dict[int, tuple[str, Document]] = {
+    400: ("It is not valid HTTP.", {"detail": "The request is not valid HTTP."}),
     401: ("No valid key.", {"detail": f"Send a valid key in the header {HEADER}."}),
     403: ("The key lacks the scope.", {"detail": missing_scope("read")}),
     404: ("It does not exist.", {"detail": "no paper has the id 'nobody-2020'"}),
@@ -36,6 +38,10 @@ _EXAMPLES: dict[int, tuple[str, Document]] = {
     429: (
         "The key has used up its requests; see the headers Retry-After and RateLimit-Reset.",
         {"detail": "The key has used up its 600 requests a minute; try again in 1 s."},
+    ),
+    431: (
+        "The headers are too large.",
+        {"detail": f"The headers may have {MAX_HEADER_BYTES} bytes at most."},
     ),
     503: (
         "It cannot be answered now; the header Retry-After says when to try again.",
@@ -117,7 +123,7 @@ def _exemplify(operation: Document, examples: Mapping[str, Any]) -> None:
 
 def _complete(operation: Document, path: str, scope: KeyScope | None) -> None:
     """`scope`: what the key needs; None: no key is needed."""
-    statuses = {405}
+    statuses = {400, 405, 431}
     if scope:
         operation["security"] = [{"ApiKey": [scope]}]
         statuses |= {401, 403, 429, 503}

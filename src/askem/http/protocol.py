@@ -14,6 +14,11 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from askem.http.problems import problem
 
 MAX_HEADER_BYTES = 64 * 1024
+"""Of the address and all headers, with the four signs that go with each."""
+
+
+class _TooLarge(Exception):
+    """Stops the parser; the answer was sent."""
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -39,11 +44,13 @@ class PatientProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        deadline = self._deadline
         super().data_received(data)
-        if self._deadline is not None:
+        # Headers that ended have been counted; what began in the middle of `data` is not all of it.
+        if deadline is not None and self._deadline is deadline:
             self._header_bytes += len(data)
-            if self._header_bytes > MAX_HEADER_BYTES and not self.transport.is_closing():
-                self._refuse(431, f"The headers may have {MAX_HEADER_BYTES} bytes at most.")
+            if self._header_bytes > MAX_HEADER_BYTES:
+                self._refuse_headers()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -52,6 +59,10 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._forget_deadlines()
+        size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if size > MAX_HEADER_BYTES:
+            self._refuse_headers()
+            raise _TooLarge
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -70,6 +81,9 @@ class PatientProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, "The request is not valid HTTP.")
 
+    def _refuse_headers(self) -> None:
+        self._refuse(431, f"The headers may have {MAX_HEADER_BYTES} bytes at most.")
+
     def _await_headers(self) -> None:
         self._header_bytes = 0
         self._deadline = self.loop.call_later(self.headers_timeout_s, self.transport.close)
@@ -81,7 +95,9 @@ class PatientProtocol(HttpToolsProtocol):
         self._deadline = self._lingering = None
 
     def _refuse(self, status: int, detail: str) -> None:
-        """Answers below the app, and closes."""
+        """Answers below the app, and closes; nothing where it is closed."""
+        if self.transport.is_closing():
+            return
         answer = problem({"state": {"request_id": uuid.uuid4().hex}}, status, detail)
         reason = "Bad Request" if status == 400 else "Request Header Fields Too Large"
         head = [f"HTTP/1.1 {status} {reason}".encode(), b"connection: close"]

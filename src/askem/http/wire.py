@@ -148,7 +148,9 @@ class VectorRequest(RequestModel):
     ] = None
     move_to_weight: Annotated[
         Weight | None,
-        Field(description="0 to 1; needs `move_to`. Absent: 0.5 where `move_to` is given."),
+        Field(
+            description="0 to 1; above 0 it needs `move_to`. Absent: 0.5 where `move_to` is given."
+        ),
     ] = None
     move_away_from: Annotated[
         Text | None, Field(description="A concept that the question is pushed away from.")
@@ -156,7 +158,7 @@ class VectorRequest(RequestModel):
     move_away_from_weight: Annotated[
         Weight | None,
         Field(
-            description="0 to 1; needs `move_away_from`. "
+            description="0 to 1; above 0 it needs `move_away_from`. "
             "Absent: 0.5 where `move_away_from` is given."
         ),
     ] = None

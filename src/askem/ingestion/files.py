@@ -29,17 +29,24 @@ class Listing:
     sources: list[SourceFile]
     passed_over: list[tuple[Path, str]]
     """Files that are not of this kind, and why: figures beside papers, other endings."""
+    hidden: int = 0
+    """Hidden .txt files, which might be meant to be papers; other hidden files are what editors
+    and file managers leave."""
 
 
 def list_sources(folder: Path, doc_type: DocType) -> Listing:
     """The `<paper-id>.txt` (paragraph) or `<paper-id>.<cosmos_object_id>.txt` (figure) files of
     a folder, by name; subfolders are not entered. Raises InvalidInput for an unusable folder."""
     try:
-        files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        everything = sorted(folder.iterdir())
     except OSError as error:
-        raise InvalidInput("input-dir", f"cannot read {folder} ({error.strerror})") from error
+        raise InvalidInput(
+            "input-dir", f"cannot read {printable(str(folder))} ({error.strerror})"
+        ) from error
+    files = [path for path in everything if not path.name.startswith(".")]
+    hidden = [path for path in everything if path.name.startswith(".")]
     stems = {path.stem for path in files if path.suffix == ".txt"}
-    listing = Listing([], [])
+    listing = Listing([], [], sum(path.name.endswith(".txt") for path in hidden))
     for path in files:
         reason = _other_kind(path, doc_type, stems)
         if reason:
@@ -71,8 +78,12 @@ def _source(path: Path, doc_type: DocType) -> SourceFile:
 
 
 def printable(file_name: str) -> str:
-    """A file's name with bytes that are not UTF-8 spelled out, so that it can be printed."""
-    return os.fsencode(file_name).decode("utf-8", "backslashreplace")
+    """A file's name as one line of visible characters: bytes that are not UTF-8, line breaks and
+    whatever else would control a terminal are spelled out."""
+    name = os.fsencode(file_name).decode("utf-8", "backslashreplace")
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in name
+    )
 
 
 def id_problem(key: SourceKey) -> str | None:

@@ -27,6 +27,12 @@ def not_text(data: bytes, decoded: Decoded) -> str | None:
         foreign = sum(not character.isascii() for character in decoded.text)
         if foreign > _MAX_FOREIGN_SHARE * length:
             return "not text, or neither UTF-8, UTF-16 with a mark nor Windows-1252: convert it"
+    nul = decoded.repairs.get("nul", 0)
+    if nul > _MAX_CONTROL_SHARE * (length + nul):
+        return (
+            f"not text, or UTF-16 or UTF-32 without a mark: {nul:,} NUL characters; convert it to "
+            "UTF-8"
+        )
     stray = sum(decoded.repairs.get(kind, 0) for kind in ("control", "undecodable"))
     if stray > _MAX_CONTROL_SHARE * length:
         return f"not text: {stray:,} control or undecodable characters"

@@ -67,7 +67,9 @@ def _files(folder: Path) -> Iterator[Path]:
     try:
         found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
-        raise InvalidInput("input-dir", f"cannot read {folder} ({error.strerror})") from error
+        raise InvalidInput(
+            "input-dir", f"cannot read {printable(str(folder))} ({error.strerror})"
+        ) from error
     for path in found:
         if path.is_dir() and not path.is_symlink():
             yield from _files(path)

@@ -10,11 +10,15 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from askem.clock import utc_now
 from askem.errors import SourcesRefused
 from askem.ingestion.files import id_problem
 from askem.ingestion.nottext import not_text
-from askem.ingestion.receipts import Receipt
+from askem.ingestion.pace import Pace
+from askem.ingestion.receipts import Receipt, Status
 from askem.models import Passage, SourceKey
 from askem.ports import EncodedSource, Encoder, Ledger, LedgerEntry, PassageWriter
 from askem.text.analysis import tokens
@@ -22,10 +26,6 @@ from askem.text.decoding import Decoded, decode
 from askem.text.preprocessing import Preprocessor
 from askem.text.sections import SectionPreprocessor
 from askem.text.terms import term_counts
-
-BATCH_PASSAGES = 256
-"""Sources are stored together until they hold this many passages: a sync costs the same for one
-passage as for many."""
 
 MAX_TERMS_PER_PASSAGE = 64
 MAX_PASSAGE_CHARACTERS = 100_000
@@ -53,6 +53,8 @@ class _Prepared:
     anchors: list[str]
     """Names of sections, parallel to `texts`; empty for passages without."""
     repairs: dict[str, int]
+    stored: bool
+    """The same passages are stored under fewer topics: their vectors need not be made again."""
 
 
 class IngestPipeline:
@@ -65,7 +67,9 @@ class IngestPipeline:
         writer: PassageWriter,
         ledger: Ledger,
         preprocessor: Preprocessor,
+        pace: Pace | None = None,
     ) -> None:
+        self._pace = pace or Pace()
         self._encoder = encoder
         self._writer = writer
         self._ledger = ledger
@@ -86,7 +90,7 @@ class IngestPipeline:
                 continue
             batch.append(outcome)
             waiting += len(outcome.texts)
-            if waiting >= BATCH_PASSAGES:
+            if waiting >= self._pace.passages:
                 yield from self._store(batch)
                 batch, waiting = [], 0
         if batch:
@@ -127,8 +131,8 @@ class IngestPipeline:
         if (longest := max(map(len, texts))) > MAX_PASSAGE_CHARACTERS:
             reason = f"a passage of {longest:,} characters; at most {MAX_PASSAGE_CHARACTERS:,}"
             return self._failed(source, entry, known, reason, decoded)
-        entry = replace(entry, passages=len(texts))
-        return _Prepared(source, entry, texts, anchors, decoded.repairs)
+        entry, stored = replace(entry, passages=len(texts)), _same_passages(known, entry)
+        return _Prepared(source, entry, texts, anchors, decoded.repairs, stored)
 
     def _passages(self, key: SourceKey, text: str) -> tuple[list[str], list[str]]:
         """Texts and names of passages. Raises ValueError where the preprocessor does not fit."""
@@ -180,20 +184,22 @@ class IngestPipeline:
         encoded = self._encode(batch)
         receipts: list[Receipt] = []
         with self._writer.exclusive():
-            todo: list[tuple[_Prepared, EncodedSource, bool]] = []
+            todo: list[tuple[_Prepared, EncodedSource, LedgerEntry | None]] = []
             for prepared, source in zip(batch, encoded, strict=True):
                 # Another ingest may have stored the same file while this one encoded it.
                 known = self._ledger.get(prepared.source.key)
                 if known is not None and _same(known, prepared.entry):
                     receipts.append(_unchanged(prepared.source, known))
                 else:
-                    existed = known is not None and known.state == "complete"
                     topics = _added_topics(known, prepared.entry.topics)
-                    todo.append((*_with_topics(prepared, source, topics), existed))
+                    todo.append((*_with_topics(prepared, source, topics), known))
             receipts += self._commit(todo)
         yield from receipts
 
-    def _commit(self, todo: list[tuple[_Prepared, EncodedSource, bool]]) -> list[Receipt]:
+    def _commit(
+        self, todo: list[tuple[_Prepared, EncodedSource, LedgerEntry | None]]
+    ) -> list[Receipt]:
+        """`todo`: each with what the ledger said of it until now."""
         entries = [
             replace(prepared.entry, windows=sum(map(len, source.vectors)))
             for prepared, source, _ in todo
@@ -206,7 +212,7 @@ class IngestPipeline:
             refused = error.reasons
         counts = self._writer.counts([source.key for _, source, _ in todo])
         receipts, outcome = [], []
-        for (prepared, source, existed), entry, count in zip(todo, entries, counts, strict=True):
+        for (prepared, source, known), entry, count in zip(todo, entries, counts, strict=True):
             wanted = len(source.passages)
             if source.key in refused:
                 why = refused[source.key]
@@ -216,7 +222,7 @@ class IngestPipeline:
                 continue
             if count.sparse == count.dense == wanted:
                 outcome.append(replace(entry, state="complete"))
-                status, reason = ("replaced" if existed else "created"), None
+                status, reason = _status(known, entry), None
             else:
                 reason = (
                     f"{wanted} passages were written, but the sparse index holds {count.sparse} "
@@ -224,26 +230,23 @@ class IngestPipeline:
                 )
                 outcome.append(replace(entry, error=reason))
                 status = "failed"
-            receipts.append(
-                _receipt(
-                    prepared.source,
-                    status,
-                    reason=reason,
-                    repairs=prepared.repairs,
-                    passages=wanted,
-                    split_passages=sum(len(array) > 1 for array in source.vectors),
-                )
+            receipt = _receipt(
+                prepared.source,
+                status,
+                reason=reason,
+                repairs=prepared.repairs,
+                passages=wanted,
+                split_passages=sum(len(array) > 1 for array in source.vectors),
             )
+            before = known.topics if known and status == "unchanged" else entry.topics
+            added = tuple(topic for topic in entry.topics if topic not in before)
+            receipts.append(replace(receipt, topics=entry.topics, topics_added=added))
         self._ledger.record(outcome)
         return receipts
 
     def _encode(self, batch: list[_Prepared]) -> list[EncodedSource]:
-        """All texts of the batch at once, so that every encoding thread stays busy."""
-        vectors = iter(
-            self._encoder.encode_passages([text for prepared in batch for text in prepared.texts])
-        )
         encoded = []
-        for prepared in batch:
+        for prepared, vectors in zip(batch, self._vectors(batch), strict=True):
             entry = prepared.entry
             named = zip(prepared.texts, prepared.anchors, strict=True)
             passages = tuple(_passage(entry, i, *passage) for i, passage in enumerate(named))
@@ -255,10 +258,41 @@ class IngestPipeline:
                     topics=entry.topics,
                     passages=passages,
                     tokens=tuple(tuple(tokens(text)) for text in prepared.texts),
-                    vectors=tuple(next(vectors) for _ in prepared.texts),
+                    vectors=tuple(vectors),
                 )
             )
         return encoded
+
+    def _vectors(self, batch: list[_Prepared]) -> list[list[NDArray[np.float32]]]:
+        """A list a source: those that are stored, the others' made of all texts at once, so that
+        every encoding thread stays busy."""
+        kept = [self._stored_vectors(prepared) for prepared in batch]
+        texts = [
+            text
+            for prepared, vectors in zip(batch, kept, strict=True)
+            if vectors is None
+            for text in prepared.texts
+        ]
+        made: Iterator[NDArray[np.float32]] = iter(())
+        if texts:
+            with self._pace.encoding(len(texts)):
+                made = iter(self._encoder.encode_passages(texts))
+        return [
+            [next(made) for _ in prepared.texts] if vectors is None else vectors
+            for prepared, vectors in zip(batch, kept, strict=True)
+        ]
+
+    def _stored_vectors(self, prepared: _Prepared) -> list[NDArray[np.float32]] | None:
+        """None where they have to be made: of a new text, and where the store lost some."""
+        if not prepared.stored:
+            return None
+        with self._writer.exclusive():
+            # What was written since `prepared` was: the vectors must be of the same text.
+            known = self._ledger.get(prepared.source.key)
+            if not _same_passages(known, prepared.entry):
+                return None
+            vectors = self._writer.vectors(prepared.source.key)
+        return vectors if vectors and len(vectors) == len(prepared.texts) else None
 
 
 def _passage(entry: LedgerEntry, order: int, text: str, anchor: str) -> Passage:
@@ -293,13 +327,25 @@ def _with_topics(
 
 def _same(known: LedgerEntry, wanted: LedgerEntry) -> bool:
     """Whether what is stored is what is wanted, so that nothing need be written."""
+    return _same_passages(known, wanted) and set(wanted.topics) <= set(known.topics)
+
+
+def _same_passages(known: LedgerEntry | None, wanted: LedgerEntry) -> bool:
+    """Whether the same passages are stored, be it under other topics."""
     return (
-        known.state == "complete"
+        known is not None
+        and known.state == "complete"
         and known.content_hash == wanted.content_hash
         and known.preprocessor_id == wanted.preprocessor_id
         and known.encoder_id == wanted.encoder_id
-        and set(wanted.topics) <= set(known.topics)
     )
+
+
+def _status(known: LedgerEntry | None, stored: LedgerEntry) -> Status:
+    """What storing `stored` was, where the ledger said `known` before."""
+    if known is None or known.state != "complete":
+        return "created"
+    return "unchanged" if _same_passages(known, stored) else "replaced"
 
 
 def _unchanged(source: SourceInput, known: LedgerEntry) -> Receipt:

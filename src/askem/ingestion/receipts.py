@@ -28,6 +28,9 @@ class Receipt:
     repairs: dict[str, int] = field(default_factory=dict)
     """What decoding had to mend, by kind."""
     topics: tuple[str, ...] = ()
+    """Of the source now; those of a failed one, as they were asked for."""
+    topics_added: tuple[str, ...] = ()
+    """Of `topics`, where an `unchanged` text was not found under them before."""
     reason: str | None = None
 
 

@@ -288,6 +288,21 @@ class StoreContract:
         wanted = [len(source.passages) for source in sources]
         assert counted == [*(StoredCounts(n, n) for n in wanted), StoredCounts(0, 0)]
 
+    def test_vectors_are_read_back_as_they_were_written(
+        self, store: Store, encoder: FakeEncoder
+    ) -> None:
+        windowed = make_source("long", ["infection model " * 100, "short"], encoder)
+        sources = [*contract_corpus(encoder), windowed]
+        store.writer.replace(sources)
+        with store.writer.exclusive():
+            for source in sources:
+                found = store.writer.vectors(source.key)
+                assert found is not None
+                for array, written in zip(found, source.vectors, strict=True):
+                    assert array.dtype == np.float32
+                    np.testing.assert_allclose(array, written, atol=self.distance_tolerance)
+            assert store.writer.vectors(SourceKey("nowhere", "paragraph")) is None
+
     def test_replacing_with_fewer_passages_removes_the_rest(
         self, store: Store, encoder: FakeEncoder
     ) -> None:

@@ -49,6 +49,10 @@ class FakeEncoder:
     def dimension(self) -> int:
         return self._dimension
 
+    @property
+    def window_tokens(self) -> int:
+        return self._window
+
     def encode_question(self, text: str) -> Vector:
         self._hook("encode_question")
         return self._vector(tokens(text))

@@ -91,6 +91,23 @@ def test_endless_headers_are_431(address: tuple[str, int]) -> None:
     assert not received or received.startswith(b"HTTP/1.1 431")
 
 
+@pytest.mark.parametrize("method", [b"GET", b"POST"])
+@pytest.mark.parametrize(("value", "status"), [(65_000, b"200"), (65_600, b"431")])
+def test_headers_have_64_kib_at_most(
+    address: tuple[str, int], method: bytes, value: int, status: bytes
+) -> None:
+    """Sent at once, with or without a body behind them."""
+    head = b"%s /healthz HTTP/1.1\r\nHost: x\r\nX-Long: %s\r\n" % (method, b"x" * value)
+    rest = b"Connection: close\r\n\r\n" if method == b"GET" else b"Content-Length: 3\r\n\r\nabc"
+    received = exchange(address, head + rest)
+    if (status, method) == (b"200", b"POST"):
+        status = b"405"
+    assert received.startswith(b"HTTP/1.1 " + status)
+    assert received.count(b"HTTP/1.1 ") == 1
+    if status == b"431":
+        assert problem_of(received)["detail"] == "The headers may have 65536 bytes at most."
+
+
 @pytest.mark.parametrize(
     "request_bytes",
     [
@@ -116,6 +133,15 @@ def test_a_caller_who_sends_too_much_can_read_why(address: tuple[str, int], size
         assert client.post(url, content=b"x" * size).status_code == 401
         pieces = (b"x" * 1000 for _ in range(size // 1000))
         assert client.post(url, content=pieces, headers=headers).status_code == 413
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_load_balancers_may_ask_by_head(address: tuple[str, int], path: str) -> None:
+    with httpx.Client(trust_env=False, base_url=f"http://{address[0]}:{address[1]}") as client:
+        asked, whole = client.head(path), client.get(path)
+        assert client.post(path).headers["allow"] == "GET, HEAD"
+    assert (asked.status_code, asked.content) == (200, b"")
+    assert asked.headers["content-length"] == whole.headers["content-length"]
 
 
 def test_the_server_does_not_name_itself(address: tuple[str, int]) -> None:

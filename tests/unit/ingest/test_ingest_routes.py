@@ -74,13 +74,21 @@ def test_a_chosen_preprocessor_is_used(door: Any) -> None:
     assert job["receipts"][0]["passages"] == 2
 
 
+def test_a_further_topic_is_added_to_what_is_stored(door: Any) -> None:
+    door.job(send(door, ("a.txt", "One."), topic="first"))
+    (receipt,) = door.job(send(door, ("a.txt", "One."), topic="second"))["receipts"]
+    assert (receipt["status"], receipt["topics_added"]) == ("unchanged", ["second"])
+    assert receipt["topics"] == ["first", "second"]
+
+
 def test_one_bad_file_fails_alone_and_says_why(door: Any) -> None:
     job = door.job(send(door, ("a.txt", "Good."), ("empty.txt", b""), ("nul.txt", b"\x00" * 99)))
     assert job["state"] == "done"
     assert job["progress"] == {"total": 3, "done": 3, "failed": 2}
     reasons = {r["source"]: r["reason"] for r in job["receipts"]}
     assert reasons["a.txt"] is None
-    assert reasons["empty.txt"] == reasons["nul.txt"] == "no text left after preprocessing"
+    assert reasons["empty.txt"] == "no text left after preprocessing"
+    assert reasons["nul.txt"].startswith("not text")
 
 
 def test_text_is_mended_as_in_a_file(door: Any) -> None:

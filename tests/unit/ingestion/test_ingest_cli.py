@@ -126,6 +126,9 @@ def test_one_bad_file_does_not_stop_the_others(askem: Askem, folder: Path, tmp_p
     paper(folder, "nul.txt", b"\x00" * 1000)
     paper(folder, "utf16.txt", "Infection modèle.".encode("utf-16"))
     paper(folder, "figure.md")
+    paper(folder, ".hidden.txt")
+    paper(folder, "two\nlines\x1b[31m.txt")
+    paper(folder, "more\nlines.md")
     (folder / "link.txt").symlink_to(tmp_path / "secret")
     with (folder / "large.txt").open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
@@ -137,15 +140,21 @@ def test_one_bad_file_does_not_stop_the_others(askem: Askem, folder: Path, tmp_p
     assert set(failed) == {
         *("bad id.txt", "empty.txt", "garbage.txt", "nul.txt", "link.txt", "large.txt"),
         r"bytes\xff.txt",
+        r"two\nlines\x1b[31m.txt",
     }
     assert "links are not followed" in failed["link.txt"]
     assert "at most" in failed["large.txt"]
     assert {r["source"] for r in receipts} - set(failed) == {"good.txt", "utf16.txt"}
     assert "passed over  figure.md: not a .txt file" in ran.err
+    assert r"passed over  more\nlines.md: not a .txt file" in ran.err
+    assert "passed over  1 hidden .txt files" in ran.err
     assert askem("verify").status == 0
     plain = ingest(askem, folder)
     assert plain.status == 1
-    assert plain.out.count("failed  ") == 7
+    assert plain.out.count("failed  ") == 8
+    lines = [line.split()[0] for line in plain.out.splitlines()]
+    assert set(lines) == {"failed", "unchanged", "10"}
+    assert "\x1b" not in plain.out + plain.err
 
 
 def test_figures_beside_papers_are_loaded_on_their_own(askem: Askem, folder: Path) -> None:

@@ -57,10 +57,11 @@ def test_a_mixed_folder_is_told_apart_both_ways(folder: Path) -> None:
     assert {path.name for path, _ in figures.passed_over} == {"a.txt", "b.txt", "notes.md", "more"}
 
 
-def test_hidden_files_are_left_out(folder: Path) -> None:
-    fill(folder, ".a.txt", ".DS_Store")
+def test_hidden_files_are_left_out_and_counted_where_they_may_be_meant(folder: Path) -> None:
+    fill(folder, ".a.txt", "..txt", ".DS_Store", ".a.txt.swp")
     listing = list_sources(folder, "paragraph")
     assert listing.sources == listing.passed_over == []
+    assert listing.hidden == 2
 
 
 @pytest.mark.parametrize("name", ["-a.txt", "_a.txt", "a b.txt", "ä.txt", "a#p0.txt", "a'--.txt"])
@@ -88,6 +89,19 @@ def test_a_name_that_is_not_utf8_can_be_printed(folder: Path) -> None:
     assert printable(source.path.name).encode() == rb"bad\xff.txt"
     assert source.problem is not None
     assert source.problem.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("two\nlines.txt", r"two\nlines.txt"),
+        ("\x1b[31mred\r.txt", r"\x1b[31mred\r.txt"),
+        ("mirrored\u202etxt.txt", r"mirrored\u202etxt.txt"),
+        ("naïve 気候.txt", "naïve 気候.txt"),
+    ],
+)
+def test_what_would_control_a_terminal_is_spelled_out(name: str, shown: str) -> None:
+    assert printable(name) == shown
 
 
 def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:

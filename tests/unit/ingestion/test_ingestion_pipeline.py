@@ -11,8 +11,9 @@ import pytest
 
 from askem.errors import BackendUnavailable
 from askem.ingestion import IngestPipeline, Receipt, Summary
-from askem.ingestion.pipeline import BATCH_PASSAGES, MAX_TERMS_PER_PASSAGE, SourceInput
-from askem.models import SourceKey
+from askem.ingestion.pace import FIRST_PASSAGES, MAX_PASSAGES, Pace
+from askem.ingestion.pipeline import MAX_TERMS_PER_PASSAGE, SourceInput
+from askem.models import Filters, SourceKey
 from askem.ports import EncodedSource, LedgerEntry, PassageWriter, StoredCounts
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.verify import EmbeddedVerifier
@@ -39,13 +40,19 @@ def pipeline(
     *,
     writer: PassageWriter | None = None,
     preprocessor: Preprocessor | None = None,
+    pace: Pace | None = None,
 ) -> IngestPipeline:
     return IngestPipeline(
         encoder=encoder,
         writer=writer or store.writer,
         ledger=store.ledger,
         preprocessor=preprocessor or get_preprocessor("paragraphs-v1"),
+        pace=pace,
     )
+
+
+def unused(_: str) -> None:
+    raise AssertionError("nothing was to be encoded")
 
 
 def paper(
@@ -104,9 +111,9 @@ def test_the_ledger_says_complete_with_what_was_stored(
 
 
 def test_repairs_are_told(store: EmbeddedStore, encoder: FakeEncoder) -> None:
-    receipt = one(pipeline(store, encoder).ingest([paper("in\x00fection \ufb01bre")]))
+    receipt = one(pipeline(store, encoder).ingest([paper("in\x00fection \ufb01bre" + " x" * 25)]))
     assert receipt.repairs == {"nul": 1, "ligature": 1}
-    assert served(store) == ["infection fibre"]
+    assert served(store) == ["infection fibre" + " x" * 25]
 
 
 def test_another_preprocessor_replaces(store: EmbeddedStore, encoder: FakeEncoder) -> None:
@@ -143,13 +150,65 @@ def test_a_summary_counts_receipts() -> None:
 def test_topics_add_up_over_runs(store: EmbeddedStore, encoder: FakeEncoder) -> None:
     ingest = pipeline(store, encoder).ingest
     list(ingest([paper("Text.", topics=["b"])]))
-    assert one(ingest([paper("Text.", topics=["a"])])).status == "replaced"
+    added = one(ingest([paper("Text.", topics=["a"])]))
+    assert (added.status, added.topics, added.topics_added) == ("unchanged", ("a", "b"), ("a",))
     assert entry(store).topics == ("a", "b")
     assert store.reader.passages(["a#p0"])["a#p0"].topics == ("a", "b")
     unchanged = one(ingest([paper("Text.", topics=["b"])]))
     assert (unchanged.status, unchanged.topics) == ("unchanged", ("a", "b"))
-    list(ingest([paper("New text.", topics=["c"])]))
+    assert unchanged.topics_added == ()
+    replaced = one(ingest([paper("New text.", topics=["c"])]))
+    assert (replaced.status, replaced.topics) == ("replaced", ("a", "b", "c"))
     assert entry(store).topics == ("a", "b", "c")
+
+
+def test_a_topic_is_added_without_encoding(store: EmbeddedStore, encoder: FakeEncoder) -> None:
+    long = " ".join(f"word{i}" for i in range(20))
+    text = f"{long}.\n\nShort infection."
+    list(pipeline(store, encoder).ingest([paper(text, topics=["b"])]))
+    before = entry(store)
+    again = pipeline(store, FakeEncoder(16, window=8, hook=unused))
+    receipt = one(again.ingest([paper(text, topics=["a"])]))
+    assert (receipt.status, receipt.passages, receipt.split_passages) == ("unchanged", 2, 1)
+    assert (entry(store).passages, entry(store).windows) == (before.passages, before.windows)
+    assert served(store) == [f"{long}.", "Short infection."]
+    for topic in ("a", "b"):
+        screened = store.sparse.screen(["infect"], 5, Filters(topic=topic))
+        assert screened.passage_ids == ["a#p1"]
+        vector = encoder.encode_question("Short infection")
+        hits = store.dense.search(vector, 1, Filters(topic=topic))
+        assert hits.passage_ids == ["a#p1"]
+        assert hits.distances[0] == pytest.approx(0, abs=1e-6)
+    assert agrees(store, encoder)
+
+
+def test_topics_and_new_texts_come_in_one_batch(store: EmbeddedStore, encoder: FakeEncoder) -> None:
+    list(pipeline(store, encoder).ingest([paper("One.", paper_id="b", topics=["first"])]))
+    writer = Recording(store)
+    sources = [
+        paper("New.", paper_id="a", topics=["second"]),
+        paper("One.", paper_id="b", topics=["second"]),
+        paper("Newer.", paper_id="c", topics=["second"]),
+    ]
+    receipts = list(pipeline(store, encoder, writer=writer).ingest(sources))
+    assert [r.status for r in receipts] == ["created", "unchanged", "created"]
+    assert [r.topics_added for r in receipts] == [(), ("second",), ()]
+    assert writer.batches == [3]
+    assert agrees(store, encoder)
+
+
+def test_vectors_that_are_damaged_are_made_again_with_a_topic(
+    store: EmbeddedStore, encoder: FakeEncoder, tmp_path: Path
+) -> None:
+    list(pipeline(store, encoder).ingest([paper("Text.", topics=["a"])]))
+    with (tmp_path / "vectors-1.f32").open("r+b") as file:
+        file.write(b"\0" * 8)
+    assert not agrees(store, encoder)
+    receipt = one(pipeline(store, encoder).ingest([paper("Text.", topics=["b"])]))
+    assert (receipt.status, receipt.topics_added) == ("unchanged", ("b",))
+    hits = store.dense.search(encoder.encode_question("Text"), 1, Filters(topic="b"))
+    assert hits.distances[0] == pytest.approx(0, abs=1e-6)
+    assert agrees(store, encoder)
 
 
 def test_topics_of_two_ingests_at_once_add_up(store: EmbeddedStore, encoder: FakeEncoder) -> None:
@@ -161,7 +220,8 @@ def test_topics_of_two_ingests_at_once_add_up(store: EmbeddedStore, encoder: Fak
             assert one(pipeline(store, encoder).ingest([source])).status == "created"
 
     slow = FakeEncoder(16, window=8, hook=meanwhile)
-    assert one(pipeline(store, slow).ingest([paper("Text.", topics=["own"])])).status == "replaced"
+    receipt = one(pipeline(store, slow).ingest([paper("Text.", topics=["own"])]))
+    assert (receipt.status, receipt.topics_added) == ("unchanged", ("own",))
     assert entry(store).topics == ("other", "own")
     assert store.reader.passages(["a#p0"])["a#p0"].topics == ("other", "own")
     assert agrees(store, encoder)
@@ -278,32 +338,57 @@ class Recording:
         self.exclusive = store.writer.exclusive
         self.delete = store.writer.delete
         self.counts = store.writer.counts
+        self.vectors = store.writer.vectors
 
     def replace(self, sources: Sequence[EncodedSource]) -> None:
         self.batches.append(len(sources))
         self._writer.replace(sources)
 
 
+def paragraphs(number: int) -> str:
+    return "\n\n".join(f"infection {n}" for n in range(number))
+
+
 def test_sources_are_stored_together_until_a_batch_is_full(
     store: EmbeddedStore, encoder: FakeEncoder
 ) -> None:
-    half = "\n\n".join(f"infection {n}" for n in range(BATCH_PASSAGES // 2))
-    almost = "\n\n".join(f"infection {n}" for n in range(BATCH_PASSAGES // 2 - 1))
-    sources = [
-        paper(text, paper_id=f"p{i}") for i, text in enumerate([half, half, almost, almost, half])
-    ]
+    """After the first batch of an encoder that takes no time."""
+    half, almost = MAX_PASSAGES // 2, MAX_PASSAGES // 2 - 1
+    numbers = [FIRST_PASSAGES - 1, 1, half, half, almost, almost, half]
+    sources = [paper(paragraphs(n), paper_id=f"p{i}") for i, n in enumerate(numbers)]
     writer = Recording(store)
-    receipts = list(pipeline(store, encoder, writer=writer).ingest(sources))
-    assert writer.batches == [2, 3]
-    assert [receipt.paper_id for receipt in receipts] == ["p0", "p1", "p2", "p3", "p4"]
+    still = Pace(clock=lambda: 0.0)
+    receipts = list(pipeline(store, encoder, writer=writer, pace=still).ingest(sources))
+    assert writer.batches == [2, 2, 3]
+    assert [receipt.paper_id for receipt in receipts] == [f"p{i}" for i in range(7)]
     assert agrees(store, encoder)
 
 
+def test_a_slow_encoders_batches_take_five_seconds(
+    store: EmbeddedStore, encoder: FakeEncoder
+) -> None:
+    """The first 32 passages take 10 s, so the next batches have 16: these take half a second, and
+    those after them 160."""
+    seconds = iter([10.0, 0.5, 999.0, 999.0, 999.0])
+    now = 0.0
+
+    def take(_: str) -> None:
+        nonlocal now
+        now += next(seconds)
+
+    slow = FakeEncoder(16, window=8, hook=take)
+    writer = Recording(store)
+    sources = [paper("infection", paper_id=f"p{n}") for n in range(32 + 16 + 160 + 2)]
+    list(pipeline(store, slow, writer=writer, pace=Pace(clock=lambda: now)).ingest(sources))
+    # However slow, a passage at a time.
+    assert writer.batches == [32, 16, 160, 1, 1]
+
+
 def test_a_source_larger_than_a_batch_is_stored(store: EmbeddedStore, encoder: FakeEncoder) -> None:
-    text = "\n\n".join(f"infection {n}" for n in range(2 * BATCH_PASSAGES + 1))
+    text = paragraphs(2 * MAX_PASSAGES + 1)
     receipt = one(pipeline(store, encoder).ingest([paper(text)]))
-    assert receipt.passages == 2 * BATCH_PASSAGES + 1
-    assert len(served(store)) == 2 * BATCH_PASSAGES + 1
+    assert receipt.passages == 2 * MAX_PASSAGES + 1
+    assert len(served(store)) == 2 * MAX_PASSAGES + 1
 
 
 def test_one_source_twice_in_a_run_ends_as_the_later(
@@ -331,7 +416,7 @@ class Failing(Recording):
 
 
 def three_batches() -> list[SourceInput]:
-    text = "\n\n".join(f"infection {n}" for n in range(BATCH_PASSAGES))
+    text = paragraphs(MAX_PASSAGES)
     return [paper(text, paper_id=f"p{n}") for n in range(3)]
 
 

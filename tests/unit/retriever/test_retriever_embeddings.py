@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,13 +19,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from askem.encoders import load_encoder
+from askem.encoders import load_encoder, open_encoder
 from askem.encoders.embeddings_client import Endpoint
 from askem.encoders.remote import RemoteEncoder
 from askem.errors import BackendUnavailable, ConfigurationError
+from askem.http.keyfile import LocalKey
+from askem.settings import CommonSettings
 from askem.testing.fakes import FakeEncoder, Hook
 from askem.testing.inprocess import AppRunner
 from askem_retriever.embeddings import create_app
+from askem_retriever.encode_cli import client_settings
 from askem_retriever.settings import EncodeServerSettings
 from askem_retriever.wiring import local_encoder
 
@@ -115,7 +121,10 @@ REFUSED = [
     ({"input": []}, 422, "input"),
     ({"input": ""}, 422, "input"),
     ({"input": ["x"] * 65}, 422, "input"),
-    ({"input": [1, 2, 3]}, 422, "input"),
+    ({"input": ["x", 2, "y"]}, 422, "input[1]"),
+    ({"input": ["x", "a\x00b"]}, 422, "input[1]"),
+    ({"input": 5}, 422, "input"),
+    ({"input": {"text": "x"}}, 422, "input"),
     ({"input": "x" * 100_001}, 422, "input"),
     ({"input": "a\x00b"}, 422, "input"),
     ({"input": "x", "input_type": "passage"}, 422, "input_type"),
@@ -135,7 +144,8 @@ def test_what_does_not_fit_is_refused(
     answer = ask(door, **body)
     assert answer.status_code == status
     if field:
-        assert answer.json()["errors"][0]["field"].startswith(field)
+        # Nothing of how the model is written, and nothing of the other form of `input`.
+        assert [error["field"] for error in answer.json()["errors"]] == [field]
 
 
 def test_what_clients_send_besides_is_taken(door: AppRunner) -> None:
@@ -177,6 +187,22 @@ def test_a_remote_encoder_is_not_served_on() -> None:
 # As a process
 
 
+def pasted(lines: list[str]) -> dict[str, str]:
+    """What a shell on this machine has set after these lines."""
+    script = "\n".join([*lines, f"exec {shlex.quote(sys.executable)} -c '{_PRINT}'"])
+    done = subprocess.run(
+        ["/bin/sh", "-euc", script],
+        env={"ASKEM_API_KEY": KEY},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(json.loads(done.stdout))
+
+
+_PRINT = "import json, os; print(json.dumps(dict(os.environ)))"
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """`askem encode-serve` with the packaged model; what its greeting says."""
@@ -191,21 +217,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         env={**environment, "ASKEM_API_KEY": KEY, "ASKEM_DATA_DIR": str(folder)},
     )
     assert process.stdout
-    lines = [process.stdout.readline().strip() for _ in range(5)]
-    said = dict(line.split("=", 1) for line in lines if line.startswith("ASKEM_E") and "=" in line)
-    yield {**said, "url": lines[0].split()[4].rstrip(".")}
+    greeting = [process.stdout.readline().strip() for _ in range(9)]
+    yield pasted(greeting[2:])
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 0
     process.stdout.close()
 
 
-def test_our_client_gets_the_models_own_vectors(server: dict[str, str], tmp_path: Path) -> None:
-    endpoint = Endpoint(
-        url=server["url"], model=server["ASKEM_EMBEDDINGS_MODEL"], key=KEY, input_type=True
-    )
-    dimension = int(server["ASKEM_EMBEDDINGS_DIMENSION"])
-    remote = RemoteEncoder(endpoint, window_tokens=128, dimension=dimension)
-    local = load_encoder()
+def test_a_client_set_as_printed_gets_the_models_own_vectors(
+    server: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in server.items():
+        if name.startswith("ASKEM_E"):
+            monkeypatch.setenv(name, value)
+    remote, local = open_encoder(CommonSettings()), load_encoder()
     texts = [f"The virus number {n} spreads by air." for n in range(70)]
     texts.append(" ".join(f"Sentence {n} says that group {n * 7} had cases." for n in range(40)))
     found, wanted = remote.encode_passages(texts), local.encode_passages(texts)
@@ -221,11 +246,39 @@ def test_our_client_gets_the_models_own_vectors(server: dict[str, str], tmp_path
     local.close()
 
 
+@pytest.mark.parametrize(
+    ("host", "named"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("::1", "[::1]"),
+        ("0.0.0.0", socket.gethostname()),  # noqa: S104 - not listened on
+        ("::", socket.gethostname()),
+    ],
+)
+def test_what_clients_set_names_where_to_connect_and_never_the_key(
+    host: str, named: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "it's a folder"
+    folder.mkdir()
+    (folder / "api_key").write_text("the-key-of-the-file\n")
+    key = LocalKey("the-key-of-the-file", folder / "api_key", created=False)
+    lines = client_settings(FakeEncoder(16, window=40), host, 4505, key)
+    assert "the-key-of-the-file" not in "".join(lines)
+    values = pasted(lines)
+    assert values["ASKEM_EMBEDDINGS_URL"] == f"http://{named}:4505/v1"
+    assert values["ASKEM_EMBEDDINGS_WINDOW_TOKENS"] == "40"
+    assert values["ASKEM_EMBEDDINGS_KEY"] == "the-key-of-the-file"
+
+
 def test_a_wrong_key_or_model_says_what_to_do(server: dict[str, str]) -> None:
     for change, setting in (
         ({"key": "wrong-key-0123456789"}, "ASKEM_EMBEDDINGS_KEY"),
         ({"model": "another"}, "ASKEM_EMBEDDINGS_MODEL"),
     ):
-        given = {"url": server["url"], "model": server["ASKEM_EMBEDDINGS_MODEL"], "key": KEY}
+        given = {
+            "url": server["ASKEM_EMBEDDINGS_URL"],
+            "model": server["ASKEM_EMBEDDINGS_MODEL"],
+            "key": KEY,
+        }
         with pytest.raises(ConfigurationError, match=setting):
             RemoteEncoder(Endpoint(**{**given, **change}), window_tokens=128)

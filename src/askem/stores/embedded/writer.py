@@ -121,6 +121,19 @@ class EmbeddedWriter:
             counts.append(StoredCounts(sparse=found, dense=dense))
         return counts
 
+    def vectors(self, key: SourceKey) -> list[NDArray[np.float32]] | None:
+        """Copies, in passage order; None where the source is not stored or a checksum fails."""
+        rows = self.connection.execute(
+            "SELECT first_slot, windows, vectors_crc FROM passages JOIN sources USING (source_id) "
+            "WHERE paper_id = ? AND doc_type = ? AND cosmos_object_id = ? ORDER BY ord",
+            _key(key),
+        ).fetchall()
+        meta = read_meta(self.connection)
+        view = self._vectors.view(int(meta["generation"]), int(meta["next_slot"]))
+        found = [np.array(view[slot : slot + n]) for slot, n, _ in rows]
+        sound = all(checksum(array) == crc for array, (*_, crc) in zip(found, rows, strict=True))
+        return found if found and sound else None
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """One SQLite transaction; the caller holds the lock."""

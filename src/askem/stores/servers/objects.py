@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeVar
 
+import numpy as np
 import weaviate
+from numpy.typing import NDArray
 from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
@@ -124,40 +128,60 @@ class Objects:
         """
         return _by_passage(self._rows(list(sources)))
 
+    def vectors(self, source: str) -> list[NDArray[np.float32]] | None:
+        """One array a passage, in order; None where not all windows of one revision are there."""
+        rows = sorted(self._rows([source], vectors=True), key=itemgetter("order", "window"))
+        passages = [list(group) for _, group in groupby(rows, key=itemgetter("order"))]
+        whole = all(
+            passage[0]["order"] == order
+            and [row["window"] for row in passage] == list(range(int(passage[0]["windows"])))
+            for order, passage in enumerate(passages)
+        )
+        if not whole or len({row["revision"] for row in rows}) != 1:
+            return None
+        return [
+            np.array([row["vector"] for row in passage], dtype=np.float32) for passage in passages
+        ]
+
     def _counted(self, sources: list[str]) -> Counter[str]:
         passages = self.passages(sources).values()
         return Counter(source for source, _, held, due in passages if held == due)
 
-    def _rows(self, sources: list[str]) -> list[dict[str, Any]]:
+    def _rows(self, sources: list[str], *, vectors: bool = False) -> list[dict[str, Any]]:
         chosen = Filter.by_property("source").contains_any(sources)
-        rows = self._again(partial(self._fetch, chosen))
+        rows = self._again(partial(self._fetch, chosen, vectors))
         if len(rows) < _MOST:
             return rows
         if len(sources) > 1:
             half = len(sources) // 2
             return self._rows(sources[:half]) + self._rows(sources[half:])
-        return self._by_order(chosen)
+        return self._by_order(chosen, vectors)
 
-    def _by_order(self, chosen: Any) -> list[dict[str, Any]]:
+    def _by_order(self, chosen: Any, vectors: bool) -> list[dict[str, Any]]:
         """All of a source that has more objects than one request returns."""
         rows: list[dict[str, Any]] = []
         order = Filter.by_property("order")
         for first in range(0, 1_000_000, _ORDERS):
             part = chosen & order.greater_or_equal(first) & order.less_than(first + _ORDERS)
-            found = self._again(partial(self._fetch, part))
+            found = self._again(partial(self._fetch, part, vectors))
             if not found:
                 break
             rows += found
         return rows
 
-    def _fetch(self, chosen: Any, client: weaviate.WeaviateClient) -> list[dict[str, Any]]:
+    def _fetch(
+        self, chosen: Any, vectors: bool, client: weaviate.WeaviateClient
+    ) -> list[dict[str, Any]]:
         answer = client.collections.use(self._alias).query.near_vector(
             near_vector=self._any_vector,
             filters=chosen,
             limit=_MOST,
-            return_properties=["passage_id", "source", "revision", "windows"],
+            return_properties=["passage_id", "source", "revision", "windows", "order", "window"],
+            include_vector=vectors,
         )
-        return [dict(item.properties) for item in answer.objects]
+        return [
+            {**item.properties, "vector": item.vector.get("default")} for item in answer.objects
+        ]
 
     def _again(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
         return patiently(lambda: self._weaviate.write(work))

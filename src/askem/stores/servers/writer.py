@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import elasticsearch as es
+import numpy as np
+from numpy.typing import NDArray
 
 from askem.clock import utc_now
 from askem.errors import SourcesRefused
@@ -91,6 +93,10 @@ class ServerWriter:
         sparse = self._sparse_counts(names)
         dense = self._objects.counts(names)
         return [StoredCounts(sparse[name], dense.get(name, 0)) for name in names]
+
+    def vectors(self, key: SourceKey) -> list[NDArray[np.float32]] | None:
+        """From Weaviate, which brings them to length 1 once more."""
+        return self._objects.vectors(source_text(key))
 
     def refresh(self) -> None:
         """Lets searches see what was written."""
