@@ -114,7 +114,7 @@ start() {
 }
 
 await_health() {
-    local service="$1" deadline=$((SECONDS + 60))
+    local service="$1" deadline=$((SECONDS + 180)) # a guard: busy machines take their time
     until PYTHONPATH="$root/src" ASKEM_PORT="$port" python3 -m askem.http.probe; do
         if ! kill -0 "$server" 2>/dev/null || ((SECONDS > deadline)); then
             tail -n 20 "$work/$service.log" >&2
@@ -169,7 +169,7 @@ for folder in ("/", "/opt/askem", "/usr"):
 
 # As a cluster does: SIGTERM to the container's first process, time to finish, then by force.
 stop_server() {
-    local deadline=$((SECONDS + 15)) pid
+    local deadline=$((SECONDS + 60)) pid
     pid=$(pgrep --session "$server" --full '/bin/askem' | tail -n 1) || pid="$server"
     kill -TERM "$pid" 2>/dev/null || true
     while kill -0 "$pid" 2>/dev/null && ((SECONDS < deadline)); do
