@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self, get_args
+from typing import get_args
 
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from askem.http import exchange
-from askem.http.exchange import Call, Meter, ServerFault, Unavailable
+from askem.http.client import BlockingClient
+from askem.http.exchange import Call, ServerFault, Unavailable
 from askem.http.problems import Problem
 from askem_agent.events import EventName
 from askem_agent.wire import (
@@ -43,12 +43,9 @@ class Event:
     data: BaseModel
 
 
-class AgentClient:
-    """Thread-safe. Redirects are not followed, the environment's proxy is not used.
-
-    Every method raises ClientError: Unauthorized, NotFoundError, Rejected, Unavailable,
-    ServerFault. Nothing is retried here.
-    """
+class AgentClient(BlockingClient):
+    """Every method raises ClientError: Unauthorized, NotFoundError, Rejected, Unavailable,
+    ServerFault. Nothing is retried here."""
 
     def __init__(
         self,
@@ -58,31 +55,11 @@ class AgentClient:
         timeout_s: float = TIMEOUT_S,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """Raises ConfigurationError for a key that cannot be one."""
-        self._timeout_s = timeout_s
-        arguments = exchange.options(base_url, api_key, timeout_s)
-        self._http = httpx.Client(transport=transport, **arguments)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._http.close()
+        """As of every client; `timeout_s` suits a run."""
+        super().__init__(base_url, api_key, timeout_s=timeout_s, transport=transport)
 
     def react(self, request: ReactRequest) -> ReactResponse:
-        call, meter = _call(request), Meter(self._timeout_s)
-        try:
-            with self._http.stream(**exchange.request_arguments(call)) as response:
-                for part in response.iter_bytes():
-                    meter.add(part)
-        except httpx.HTTPError as error:
-            raise exchange.transport_error(error) from error
-        return exchange.read(call, response, meter.body())
+        return self._send(_call(request))
 
     def events(self, request: ReactRequest) -> Iterator[Event]:
         """The events in order, `final` last. A problem in mid-stream is raised, and so is a stream

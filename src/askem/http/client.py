@@ -27,6 +27,7 @@ from askem.http.exchange import (
 __all__ = [
     "AskemClient",
     "AsyncAskemClient",
+    "BlockingClient",
     "ClientError",
     "NotFoundError",
     "Rejected",
@@ -40,8 +41,9 @@ TIMEOUT_S = 35.0
 """A little more than a server takes at most by default."""
 
 
-class AskemClient:
-    """Blocking; thread-safe. Redirects are not followed, the environment's proxy is not used."""
+class BlockingClient:
+    """What blocking clients of services share. Thread-safe. Redirects are not followed, the
+    environment's proxy is not used."""
 
     def __init__(
         self,
@@ -72,6 +74,20 @@ class AskemClient:
 
     def close(self) -> None:
         self._http.close()
+
+    def _send(self, call: Call[_Answer]) -> _Answer:
+        meter = Meter(self._timeout_s)
+        try:
+            with self._http.stream(**exchange.request_arguments(call)) as response:
+                for part in response.iter_bytes():
+                    meter.add(part)
+        except httpx.HTTPError as error:
+            raise exchange.transport_error(error) from error
+        return exchange.read(call, response, meter.body())
+
+
+class AskemClient(BlockingClient):
+    """Of the retriever; blocking."""
 
     def vector(self, request: wire.VectorRequest) -> list[wire.PassageOut]:
         return self._send(exchange.vector(request))
@@ -109,16 +125,6 @@ class AskemClient:
     def ready(self) -> wire.Readiness:
         """What works and what is missing; a server that is not ready is no error here."""
         return self._send(exchange.ready())
-
-    def _send(self, call: Call[_Answer]) -> _Answer:
-        meter = Meter(self._timeout_s)
-        try:
-            with self._http.stream(**exchange.request_arguments(call)) as response:
-                for part in response.iter_bytes():
-                    meter.add(part)
-        except httpx.HTTPError as error:
-            raise exchange.transport_error(error) from error
-        return exchange.read(call, response, meter.body())
 
 
 class AsyncAskemClient:
