@@ -1,8 +1,12 @@
 # `make run` and `make test` are all a newcomer needs. Python 3.11 or newer.
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# Locks are complete: nothing is looked up. Python compiles what is imported, a small part of it all.
+INSTALL := $(PIP) --require-hashes --no-deps --no-compile
 PROJECTS := -e . -e services/retriever -e services/ingest -e services/agent
+# As src/askem/cli.py sets it, for what does not start by `askem`.
+export OPENBLAS_NUM_THREADS ?= 1
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml services/agent/pyproject.toml
 
 .PHONY: run test test-servers test-dpr eval tables check check-deploy images lint types imports locks \
@@ -81,9 +85,8 @@ openapi: .venv/.ready
 
 .venv/.ready: requirements.lock requirements-encoder.lock $(PROJECT_FILES) | .venv/bin/python
 	@echo "Installing what Askem needs into .venv (about a minute the first time)"
-	@$(INSTALL) -r requirements.lock
-	@$(INSTALL) --no-deps -r requirements-encoder.lock
-	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation $(PROJECTS)
+	@$(INSTALL) -r requirements.lock -r requirements-encoder.lock
+	@$(PIP) --no-deps --no-build-isolation $(PROJECTS)
 	@touch $@
 
 .venv/.ready-servers: requirements-servers.lock .venv/.ready

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
@@ -58,11 +57,8 @@ def _open_store(
     if settings.stores == "embedded":
         embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
         return embedded, [store_probe(embedded.reader)]
-    # Brings both engines' clients with it; one would log every request.
+    # Brings both engines' clients with it.
     from askem.stores.servers import ServerStore
-
-    logging.getLogger("elastic_transport").setLevel(logging.ERROR)
-    logging.getLogger("httpx").setLevel(logging.WARNING)
 
     servers = stack.enter_context(
         ServerStore.configured(settings, encoder, timeout_s=settings.engine_timeout_s)
