@@ -126,3 +126,16 @@ def test_what_does_not_fit_is_named(
     assert response.status_code == status
     if field:
         assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+def test_what_joined_is_shown_as_not_screened(door: AppRunner) -> None:
+    params = {"q": "stages", "passage_id": "paper.with.dots-1#p0", "nearest_top_k": "100"}
+    response = door.request("GET", "/explain", params=params)
+    assert response.status_code == 200, response.text
+    why = response.json()
+    assert why["dense"]["joined"]
+    assert not why["sparse"]["screened"]
+    assert why["ranking"]["parts"]["bm25"] == 0
+    params.pop("nearest_top_k")
+    plain = door.request("GET", "/explain", params=params).json()
+    assert (plain["dense"]["joined"], plain["ranking"]) == (False, None)
