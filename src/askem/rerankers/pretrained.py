@@ -26,8 +26,9 @@ def load_pretrained_reranker(name: str, revision: str | None) -> CrossEncoder:
 
     torch's own threads are set to 1, for the whole process. Raises ConfigurationError.
     """
-    torch, transformers = libraries("ASKEM_RERANKER without model.onnx")
+    # First what needs no library: a wrong setting is told without installing 6 GB.
     where = where_from(name, revision, "ASKEM_RERANKER_REVISION", _INSTEAD)
+    torch, transformers = libraries("ASKEM_RERANKER without model.onnx")
     torch.set_num_threads(1)
     model = load_model(transformers.AutoModelForSequenceClassification, where, _INSTEAD)
     tokenizer = load_tokenizer(transformers.AutoTokenizer, where, _INSTEAD)

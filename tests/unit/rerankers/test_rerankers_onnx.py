@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from askem.encoders import load_encoder
 from askem.errors import ConfigurationError
+from askem.http.wire import HybridRequest
 from askem.models import Passage
 from askem.rerankers import open_reranker
+from askem.stores.embedded import EmbeddedStore
+from askem.testing.contract import make_source
+from askem_retriever.convert import to_question
+from askem_retriever.settings import RetrieverSettings
+from askem_retriever.wiring import open_components
 
 SEP = 16.0
 """Weight of the token at the end of the second text, of every window."""
@@ -122,3 +130,24 @@ def test_what_is_no_reranker_is_refused(
 def test_a_name_that_is_nothing_is_refused(spec: str) -> None:
     with pytest.raises(ConfigurationError, match="neither a folder with a model nor"):
         open_reranker(spec)
+
+
+def test_a_server_opens_the_configured_one(save_model: Any, tmp_path: Path) -> None:
+    texts = ["Plain masks.", "Good masks, good, good."]
+    settings = RetrieverSettings(data_dir=tmp_path / "data", reranker=str(save_model()))
+    with closing(load_encoder()) as encoder, EmbeddedStore.open(settings.data_dir, encoder) as s:
+        s.writer.replace([make_source("a", texts, encoder)])
+    question = to_question(HybridRequest(question="masks"), settings)
+    with open_components(settings) as parts:
+        result = parts.retriever.hybrid(question)
+    assert result.reranked == 2
+    # "Good" is not lower-cased by this tokenizer.
+    assert [hit.rerank_score for hit in result.hits] == [SEP + 2, SEP]
+
+
+def test_without_one_nothing_is_opened(tmp_path: Path) -> None:
+    settings = RetrieverSettings(data_dir=tmp_path)
+    question = to_question(HybridRequest(question="masks"), settings)
+    assert question.rerank_top_k == 0
+    with open_components(settings) as parts:
+        assert parts.retriever.hybrid(question).reranked == 0
