@@ -25,10 +25,14 @@ def hits(door: AppRunner, **more: Any) -> list[Any]:
     return found
 
 
+@pytest.mark.parametrize("nearest_top_k", [0, 100])
 @pytest.mark.parametrize("ranking", ["proximity", "blend", "rrf", "distance"])
-def test_every_hit_is_explained_by_the_figures_of_the_search(door: AppRunner, ranking: str) -> None:
-    for place, hit in enumerate(hits(door, ranking=ranking), start=1):
-        why = explained(door, hit["passage_id"], ranking=ranking)
+def test_every_hit_is_explained_by_the_figures_of_the_search(
+    door: AppRunner, ranking: str, nearest_top_k: int
+) -> None:
+    asked: dict[str, Any] = {"ranking": ranking, "nearest_top_k": nearest_top_k}
+    for place, hit in enumerate(hits(door, **asked), start=1):
+        why = explained(door, hit["passage_id"], **asked)
         assert why["passage"]["text"] == hit["text"]
         shares = sum(term["share"] for term in why["sparse"]["terms"])
         assert shares == pytest.approx(hit["bm25"], abs=1e-4)
