@@ -19,6 +19,8 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 WORDS = "the virus spreads by air masks filter droplets in rooms".split()
 TEXTS = ["The virus spreads by air.", "Masks filter droplets in rooms.", "Air in rooms."]
 QUESTION = "virus in the air"
+_PLAIN = {"input_ids", "attention_mask"}
+_INPUTS = {"bert": _PLAIN | {"token_type_ids"}, "xlm-roberta": _PLAIN}
 needs_torch = pytest.mark.dpr
 
 
@@ -45,6 +47,42 @@ def save_model(folder: Path, *, labels: int = 1, seed: int = 3) -> Path:
     return folder
 
 
+def save_roberta(folder: Path) -> Path:
+    """The architecture of `BAAI/bge-reranker-v2-m3`: positions from 2 on, one token type, and
+    two separators in a pair."""
+    import tokenizers
+    import torch
+    import transformers
+
+    listed = ["<s>", "<pad>", "</s>", "<unk>", *TEXTS[0].split(), *WORDS]
+    words = {word: number for number, word in enumerate(dict.fromkeys(listed))}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
+    )
+    config = transformers.XLMRobertaConfig(
+        vocab_size=len(words),
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=42,
+        type_vocab_size=1,
+        initializer_range=0.4,
+        num_labels=1,
+        pad_token_id=1,
+    )
+    torch.manual_seed(5)
+    transformers.XLMRobertaForSequenceClassification(config).save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token="<pad>", unk_token="<unk>"
+    ).save_pretrained(folder)
+    return folder
+
+
 def passages(*texts: str) -> list[Passage]:
     return [Passage(f"a#p{i}", "a", "paragraph", "v1", i, text) for i, text in enumerate(texts)]
 
@@ -57,8 +95,13 @@ def by_hand(folder: Path, question: str, texts: list[str]) -> np.ndarray:
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with torch.no_grad():
-        found = [model(**tokenizer(question, t, return_tensors="pt")).logits[0] for t in texts]
-    return torch.cat(found).double().numpy()
+        pairs = [tokenizer(question, text, return_tensors="pt") for text in texts]
+        given = [
+            {k: v for k, v in p.items() if k in _INPUTS[model.config.model_type]} for p in pairs
+        ]
+        found = [model(**inputs).logits[0] for inputs in given]
+    scores: np.ndarray = torch.cat(found).double().numpy()
+    return scores
 
 
 @needs_torch
@@ -68,6 +111,19 @@ def test_scores_are_those_of_the_model(tmp_path: Path) -> None:
     found = reranker.rerank(QUESTION, passages(*TEXTS))
     np.testing.assert_allclose(found, by_hand(folder, QUESTION, TEXTS), atol=1e-5)
     assert len(set(found.round(4))) == len(TEXTS)
+
+
+@needs_torch
+def test_a_roberta_fills_its_window_and_no_more(tmp_path: Path) -> None:
+    folder = save_roberta(tmp_path / "model")
+    reranker = open_reranker(str(folder))
+    found = reranker.rerank(QUESTION, passages(*TEXTS))
+    np.testing.assert_allclose(found, by_hand(folder, QUESTION, TEXTS), atol=1e-5)
+    # 40 tokens, 4 special, 4 of the question: windows of 32, the longest a position short of none.
+    words = " ".join(WORDS[:8] * 4)
+    (whole,) = reranker.rerank(QUESTION, passages(words))
+    assert whole == pytest.approx(by_hand(folder, QUESTION, [words])[0], abs=1e-5)
+    reranker.rerank(QUESTION, passages(" ".join([words, *WORDS])))
 
 
 @needs_torch
