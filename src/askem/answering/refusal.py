@@ -77,7 +77,11 @@ def confidence(seen: Seen, picked: Sequence[Picked]) -> Confidence:
     """
     if not picked or not seen.sources or seen.ranking != "proximity":
         return "low"
-    if seen.sources[0].score < SCORE_OF_LOW or picked[0].lead < LEAD_OF_MEDIUM:
+    # Not the first: a reranker may have put another one there.
+    if (
+        max(source.score for source in seen.sources) < SCORE_OF_LOW
+        or picked[0].lead < LEAD_OF_MEDIUM
+    ):
         return "low"
     return "high" if picked[0].lead >= LEAD_OF_HIGH and _is_apt(seen, picked[0]) else "medium"
 

@@ -108,6 +108,9 @@ class RunConfig(_Strict):
     """Whether a BEIR document's title is part of its text."""
     heading_path: bool = True
     """Whether a section begins with the path of headings to it."""
+    rerank_top_k: int = Field(default=0, ge=0, le=100)
+    """How many of the best the reranker of ASKEM_RERANKER puts in its own order, however long it
+    takes; the row is left out where none is configured."""
     option: bool = False
     """A row that costs more than the default may: it may be better without failing the check."""
 

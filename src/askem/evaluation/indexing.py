@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -12,11 +13,12 @@ from filelock import FileLock
 
 from askem import __version__
 from askem.encoders import load_encoder
-from askem.errors import AskemError
+from askem.errors import AskemError, ConfigurationError
 from askem.evaluation.config import CorpusPart, RunConfig
 from askem.evaluation.corpora import Batch, fingerprint, preprocessor_of, read_corpus
 from askem.ingestion.pipeline import IngestPipeline
-from askem.ports import Encoder
+from askem.ports import Encoder, Reranker
+from askem.rerankers import open_reranker as load_reranker
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder
 from askem.text.analysis import ANALYZER_ID
@@ -42,6 +44,7 @@ class Index:
     fingerprint: str
     folder: Path
     """A data folder, once the file that says that it is complete is left out."""
+    reranker: Reranker | None = None
 
 
 @contextmanager
@@ -64,7 +67,7 @@ def open_index(
                 _build(batches, folder, encoder, progress)
                 (folder / COMPLETE).touch()
         with EmbeddedStore.open(folder, encoder) as store:
-            yield Index(store, encoder, name, folder)
+            yield Index(store, encoder, name, folder, open_reranker(config))
 
 
 def open_encoder(spec: str, *, threads: int = 2) -> Encoder:
@@ -72,6 +75,21 @@ def open_encoder(spec: str, *, threads: int = 2) -> Encoder:
     if spec == HASH_ENCODER:
         return FakeEncoder(_HASH_DIMENSION)
     return load_encoder(spec, threads=threads)
+
+
+def reranker_named() -> str | None:
+    """What ASKEM_RERANKER says; rows with a reranker are run where it says something."""
+    return os.environ.get("ASKEM_RERANKER") or None
+
+
+def open_reranker(config: RunConfig) -> Reranker | None:
+    """The configured reranker, for rows that ask for one. Raises ConfigurationError."""
+    spec = reranker_named()
+    if not config.rerank_top_k:
+        return None
+    if spec is None:
+        raise ConfigurationError(f"{config.name}: set ASKEM_RERANKER, this row needs a reranker")
+    return load_reranker(spec, revision=os.environ.get("ASKEM_RERANKER_REVISION"))
 
 
 def _build(batches: list[Batch], folder: Path, encoder: Encoder, progress: Progress) -> None:

@@ -18,6 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from askem.errors import AskemError
 from askem.evaluation.config import RunConfig, Suite
 from askem.evaluation.indexing import Index
@@ -72,7 +74,9 @@ def labels_of(labelled: EvalSet) -> Labels:
 def manifest_of(index: Index, labels: Labels) -> dict[str, Any]:
     """What a run ran on: corpus, model, packages, and the last commit of the library."""
     snapshot = index.store.reader.snapshot()
+    reranker = {"reranker": index.reranker.reranker_id} if index.reranker else {}
     return {
+        **reranker,
         "corpus": {
             "papers": snapshot.papers,
             "passages": snapshot.passages,
@@ -116,7 +120,8 @@ def read_result(folder: Path, config: RunConfig, labels: Labels) -> Result:
     than its name and label say, or of other questions."""
     path = folder / f"{config.name}.json"
     content = read_file(path)
-    if content["config"] != config.model_dump(mode="json"):
+    # Not letter by letter: a field that came later has its default in older files.
+    if not _same(content["config"], config):
         raise StaleResult(f"{path} was measured with another configuration: run `make eval`")
     if content["manifest"]["questions"] != labels.digest:
         raise StaleResult(f"{path} was measured on other questions: run `make eval`")
@@ -131,7 +136,7 @@ def read_results(folder: Path, suite: Suite) -> tuple[Labels, list[Result]]:
     """All rows of a suite. Raises StaleResult, also where rows ran on different corpora though
     nothing in their configurations says so."""
     labels = read_labels(folder)
-    results = [read_result(folder, config, labels) for config in suite.runs]
+    results = [read_result(folder, config, labels) for config in _measured(folder, suite)]
     corpora: dict[tuple[Any, ...], str] = {}
     for result in results:
         config, manifest = result.config, result.manifest
@@ -140,6 +145,18 @@ def read_results(folder: Path, suite: Suite) -> tuple[Labels, list[Result]]:
         if corpora.setdefault(same, digest) != digest:
             raise StaleResult(f"{config.name}: ran on another corpus than its neighbours")
     return labels, results
+
+
+def _same(stored: Mapping[str, Any], config: RunConfig) -> bool:
+    try:
+        return RunConfig.model_validate(stored) == config
+    except ValidationError:
+        return False
+
+
+def _measured(folder: Path, suite: Suite) -> list[RunConfig]:
+    """All rows but those that need a reranker and were never run with one."""
+    return [r for r in suite.runs if not r.rerank_top_k or (folder / f"{r.name}.json").exists()]
 
 
 def write_file(path: Path, content: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from askem.errors import ConfigurationError
 from askem.evaluation.config import RunConfig, Suite, read_suite
 from askem.evaluation.gold import GoldIds, resolve
-from askem.evaluation.indexing import Index, open_index
+from askem.evaluation.indexing import Index, open_index, reranker_named
 from askem.evaluation.results import labels_of, manifest_of, write_labels, write_result
 from askem.evaluation.runfolder import write_run
 from askem.evaluation.running import Run, run
@@ -61,6 +61,9 @@ def run_suite(
     write_labels(results / suite.name, labels)
     for config in suite.runs:
         if only and config.name not in only:
+            continue
+        if config.rerank_top_k and reranker_named() is None and config.name not in only:
+            say(f"{suite.name}/{config.name}: left out, ASKEM_RERANKER is not set")
             continue
         line = progress(f"{suite.name}/{config.name}")
         with open_index(suite.corpus, base, config, cache, line) as index:

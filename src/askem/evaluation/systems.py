@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from askem.evaluation.indexing import Index
 from askem.models import Filters, Hit, Question, Screened, SearchResult
 from askem.ports import SparseIndex
 from askem.retrieval.ranking import DEFAULT_WEIGHTS, Weights
+from askem.retrieval.reranking import Reranking
 from askem.retrieval.retriever import Retriever
 from askem.text.analysis import question_terms
 
@@ -32,6 +34,8 @@ def make_search(index: Index, config: RunConfig) -> Search:
         dense=store.dense,
         reader=store.reader,
         weights=weights_of(config),
+        # However long it takes: a run has to be the same again.
+        reranking=Reranking(index.reranker, math.inf) if index.reranker else None,
     )
 
     def asked(text: str, filters: Filters) -> Question:
@@ -42,6 +46,7 @@ def make_search(index: Index, config: RunConfig) -> Search:
             screening_top_k=config.screening_top_k,
             ranking=config.ranking,
             nearest_top_k=config.nearest_top_k,
+            rerank_top_k=config.rerank_top_k,
         )
 
     if config.legs == ("sparse",):
