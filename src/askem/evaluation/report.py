@@ -19,8 +19,8 @@ from askem.evaluation.refusal import Point, calibrate
 from askem.evaluation.results import KEPT, Labels, Result
 from askem.evaluation.runfolder import Asked, RunFolder, ranks
 from askem.evaluation.tables import MAIN, default_of, differences, mean_of_kind
+from askem.evaluation.whys import WORST
 
-WORST = 25
 _WIDTH, _HEIGHT = 640, 220
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ class Asked:
     measures: dict[str, float]
     hits: tuple[tuple[str, float], ...]
     score_scale: float | None
+    whys: tuple[str, ...] = ()
+    """Of a question that went wrong, where its gold stands and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +63,25 @@ class RunFolder:
 _CONFIG: TypeAdapter[RunConfig | AnswersConfig] = TypeAdapter(RunConfig | AnswersConfig)
 
 
-def write_run(folder: Path, suite: Path, done: Run, labelled: EvalSet, gold: GoldIds) -> None:
-    """The same run gives the same files, `timings.json` aside."""
+def write_run(
+    folder: Path,
+    suite: Path,
+    done: Run,
+    labelled: EvalSet,
+    gold: GoldIds,
+    why: Mapping[str, tuple[str, ...]],
+) -> None:
+    """The same run gives the same files, `timings.json` aside. `why`: by question."""
     folder.mkdir(parents=True, exist_ok=True)
     write_head(folder, suite, done.config)
     with (folder / "run.trec").open("w", encoding="utf-8") as file:
         file.writelines(_trec(record, done.config.name) for record in done.records)
     questions = {question.id: question for question in labelled.questions}
-    asked = (_asked(questions[record.question_id], record, done, gold) for record in done.records)
+    asked = (
+        replace(_asked(questions[i], record, done, gold), whys=why.get(i, ()))
+        for record in done.records
+        for i in [record.question_id]
+    )
     write_lines(folder / "questions.jsonl", map(asdict, asked))
     write_timings(folder, done.milliseconds)
 

@@ -14,7 +14,9 @@ from askem.evaluation.results import labels_of, manifest_of, write_labels, write
 from askem.evaluation.runfolder import write_run
 from askem.evaluation.running import Run, run
 from askem.evaluation.sets import EvalSet, read_beir, read_golden, with_unanswerable
-from askem.evaluation.systems import make_search
+from askem.evaluation.systems import make_explain, make_search
+from askem.evaluation.tables import MAIN
+from askem.evaluation.whys import whys
 
 Say = Callable[[str], None]
 
@@ -70,7 +72,8 @@ def run_suite(
             gold = resolve(labelled, index.store.reader, tears=config.tears)
             done = _run(config, labelled, gold, index, line)
             write_result(results / suite.name, done, manifest_of(index, labels))
-        write_run(cache / "runs" / suite.name / config.name, path, done, labelled, gold)
+            why = _whys(config, labelled, gold, index, done)
+        write_run(cache / "runs" / suite.name / config.name, path, done, labelled, gold, why)
         line("")
         say(f"{suite.name}/{config.name}: " + _summary(done))
 
@@ -103,6 +106,16 @@ def _run(config: RunConfig, labelled: EvalSet, gold: GoldIds, index: Index, line
         make_search(index, config),
         lambda done, total: line(f"asked {done} of {total}"),
     )
+
+
+def _whys(
+    config: RunConfig, labelled: EvalSet, gold: GoldIds, index: Index, done: Run
+) -> dict[str, tuple[str, ...]]:
+    explain = make_explain(index, config)
+    if explain is None:
+        return {}
+    records = {record.question_id: record for record in done.records}
+    return whys(labelled, gold, records, done.measures[MAIN], explain)
 
 
 def _summary(done: Run) -> str:
