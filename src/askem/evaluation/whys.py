@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from askem.errors import NotFound
 from askem.evaluation.gold import GoldIds
 from askem.evaluation.running import Record
 from askem.evaluation.sets import EvalSet
@@ -35,6 +36,13 @@ def whys(
 def _best(right: frozenset[str], record: Record) -> str:
     """Of the right passages the one that was found first, else the first by name."""
     return next((name for name in record.ids if name in right), min(right))
+
+
+def _explained(explain: Explain, question: str, passage_id: str) -> str:
+    try:
+        return _line(explain(question, passage_id))
+    except NotFound:
+        return "the passage is not in this index: the preprocessor tears the gold apart"
 
 
 def _line(why: Explanation) -> str:
