@@ -20,6 +20,7 @@ from askem_agent.models import ModelConfig, ModelConnection
 from askem_agent.run import Agent, ChatModel, Policy
 from askem_agent.settings import EXTRACTIVE, HYBRID, AgentSettings
 from askem_agent.state import Components
+from askem_agent.workers import Workers
 
 _PROBE_S = 4.0
 
@@ -35,11 +36,14 @@ async def open_components(settings: AgentSettings) -> AsyncIterator[Components]:
                 endpoint.removesuffix(HYBRID), key, timeout_s=settings.retriever_timeout_s
             )
             retrievers[endpoint] = await stack.enter_async_context(client)
+        workers = Workers()
+        stack.callback(workers.close)
         agent = Agent(
-            models=await _models(settings, stack),
+            models=await _models(settings, workers, stack),
             default_model=settings.model,
             retrievers=retrievers,
             policy=policy(settings),
+            workers=workers,
         )
         yield Components(agent, [retriever_probe(settings.retriever_url, key)])
 
@@ -65,8 +69,10 @@ def _key(settings: AgentSettings) -> str:
     return key.get_secret_value()
 
 
-async def _models(settings: AgentSettings, stack: AsyncExitStack) -> dict[str, ChatModel]:
-    models = {EXTRACTIVE: ChatModel(ExtractiveChat(), rates=None)}
+async def _models(
+    settings: AgentSettings, workers: Workers, stack: AsyncExitStack
+) -> dict[str, ChatModel]:
+    models = {EXTRACTIVE: ChatModel(ExtractiveChat(workers), rates=None)}
     configs = model_configs(settings)
     if not configs:
         return models

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,9 @@ import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr
 
+from askem.answering.models import Seen, Source
 from askem.answering.refusal import Thresholds
+from askem.http.answers import PassageOut
 from askem.http.client import AsyncAskemClient
 from askem.models import Passage
 from askem.retrieval.retriever import Retriever
@@ -25,6 +27,7 @@ from askem_agent.app import create_app as create_agent
 from askem_agent.budget import Limits, Rates
 from askem_agent.extractive_chat import ExtractiveChat
 from askem_agent.models import ModelConfig, ModelConnection, open_model
+from askem_agent.notebook import Found, Notebook
 from askem_agent.run import Agent, ChatModel, Policy
 from askem_agent.settings import AgentSettings
 from askem_agent.state import Components as AgentComponents
@@ -186,3 +189,31 @@ def _model(server: OpenAiServer, config: dict[str, Any], connection: dict[str, A
         made.input_price, made.output_price, made.max_output_tokens, tries=1 + reached.reasks
     )
     return ChatModel(open_model(made, reached, sleep=no_pause), rates)
+
+
+@pytest.fixture
+def notebook_of() -> Callable[[Sequence[str]], Notebook]:
+    """`notebook_of(texts)`: each found by a search of its own, as passage 1, 2, ..."""
+    return _notebook
+
+
+def _notebook(texts: Sequence[str]) -> Notebook:
+    book = Notebook()
+    for number, text in enumerate(texts, 1):
+        doc = PassageOut(
+            paper_id="paper",
+            doc_type="paragraph",
+            text=text,
+            cosmos_object_id=None,
+            paragraph_terms=(),
+            passage_id=f"p{number}",
+            topics=(),
+            preprocessor_id="x",
+            order=0,
+            distance=0.1,
+            score=2.0,
+        )
+        source = Source(doc.passage_id, doc.paper_id, text, 2.0, 0.1)
+        seen = Seen(query=str(number), sources=(source,), ranking="proximity", idf={"x": 1.0})
+        book.add(str(number), Found(seen, (doc,)))
+    return book
