@@ -46,6 +46,8 @@ class Policy:
     limits: Limits
     thresholds: Thresholds = field(default_factory=Thresholds)
     unsupported: Literal["drop", "mark"] = "drop"
+    topic_aliases: Mapping[str, str] = field(default_factory=dict)
+    """Other name to canonical topic, in lower case."""
 
 
 class Agent:
@@ -81,7 +83,8 @@ class Agent:
         retriever = self._retriever(request)
         budget = Budget(self._policy.limits, model.rates)
         notebook = Notebook()
-        search = SearchTool(Searcher(retriever, request), budget, notebook, emit)
+        searcher = Searcher(retriever, request, self._policy.topic_aliases)
+        search = SearchTool(searcher, budget, notebook, emit)
         report = Report(request.question, name, notebook, search, budget, emit)
         first = await _first_search(search, request.question, budget)
         reason = reason_to_refuse(first.seen, self._policy.thresholds)

@@ -59,6 +59,7 @@ def policy(settings: AgentSettings) -> Policy:
         ),
         thresholds=settings.thresholds,
         unsupported=settings.unsupported,
+        topic_aliases=settings.topic_aliases,
     )
 
 
@@ -115,9 +116,18 @@ def _connection(settings: AgentSettings, name: str) -> ModelConnection:
             f"the model {name} is configured without a key: set OPENAI_API_KEY (any text for a "
             f"server without keys), or ASKEM_MODEL={EXTRACTIVE} and no ASKEM_MODELS"
         )
+    try:
+        return _connected(settings, settings.openai_api_key)
+    except ValidationError as error:
+        # Of the settings that it is made of, only the key is not checked before.
+        what = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ConfigurationError(f"OPENAI_API_KEY: {what}") from None
+
+
+def _connected(settings: AgentSettings, key: SecretStr) -> ModelConnection:
     return ModelConnection(
         base_url=settings.openai_base_url,
-        api_key=SecretStr(settings.openai_api_key.get_secret_value()),
+        api_key=key,
         idle_timeout_s=settings.model_idle_timeout_s,
         # The run's own clock ends a call earlier, and knows what to do then.
         total_timeout_s=settings.agent_max_seconds,

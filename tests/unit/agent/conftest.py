@@ -153,7 +153,7 @@ def open_door() -> Iterator[Opener]:
                 models=models,
                 default_model="extractive" if script is None else "test-model",
                 retrievers={ENDPOINT: client},
-                policy=Policy(limits, thresholds, unsupported),
+                policy=Policy(limits, thresholds, unsupported, {"covid": "covid-19"}),
             )
             settings = AgentSettings(api_key=SecretStr(KEY), agent_runs=runs, agent_max_seconds=20)
             app = create_agent(settings, AgentComponents(agent))
