@@ -18,12 +18,13 @@ from askem.answering.models import Seen, Source
 from askem.answering.refusal import Thresholds
 from askem.http.answers import PassageOut
 from askem.http.client import AsyncAskemClient
+from askem.http.compose import build_app
 from askem.models import Passage
 from askem.retrieval.retriever import Retriever
 from askem.testing.fakes import FakeEncoder, FakeStore
 from askem.testing.inprocess import AppRunner
 from askem.testing.openai_server import OpenAiServer, Request, Turn
-from askem_agent.app import create_app as create_agent
+from askem_agent.app import make_service
 from askem_agent.budget import Limits, Rates
 from askem_agent.extractive_chat import ExtractiveChat
 from askem_agent.models import ModelConfig, ModelConnection, open_model
@@ -139,6 +140,7 @@ def open_door() -> Iterator[Opener]:
             unsupported: Any = "drop",
             runs: int = 8,
             more: FastAPI | None = None,
+            second_key: str | None = None,
         ) -> Door:
             links = Links(more or stack.enter_context(_retriever()).app)
             server = None
@@ -156,7 +158,10 @@ def open_door() -> Iterator[Opener]:
                 policy=Policy(limits, thresholds, unsupported, {"covid": "covid-19"}),
             )
             settings = AgentSettings(api_key=SecretStr(KEY), agent_runs=runs, agent_max_seconds=20)
-            app = create_agent(settings, AgentComponents(agent))
+            app = build_app(
+                [make_service(settings, AgentComponents(agent))],
+                api_keys=[KEY, *([second_key] if second_key else [])],
+            )
             runner = stack.enter_context(AppRunner(app, headers={"Api-Key": KEY}))
             if server:
                 chat: Any = models["test-model"].chat
