@@ -9,9 +9,9 @@ from askem.http.answers import PassageOut
 from askem.http.wire import HybridRequest
 
 MAX_TEXT_CHARS = 100_000
-"""As long as a passage can be that Askem took in."""
-OTHERS = "{} hits of the retriever were left out: they do not pass the filters"
-TOO_LONG = "{} hits of the retriever were left out: they have more than 100,000 characters"
+"""As long as a passage can be that Askem took in; its other fields together have no more."""
+OTHERS = "left out, since the retriever's filters were not those asked for: {}"
+TOO_LONG = "left out for having more than 100,000 characters: {}"
 _ROUNDING = 1e-4
 _Hit = TypeVar("_Hit", bound=PassageOut)
 
@@ -23,9 +23,14 @@ def screened(
     the others. `topics`: names of the request's topic; not looked at where it has none."""
     distinct = list({hit.passage_id: hit for hit in hits}.values())[: request.top_k]
     passing = [hit for hit in distinct if _passes(hit, request, topics)]
-    short = [hit for hit in passing if len(hit.text) <= MAX_TEXT_CHARS]
+    short = [hit for hit in passing if _fits(hit)]
     left_out = {OTHERS: len(distinct) - len(passing), TOO_LONG: len(passing) - len(short)}
     return tuple(short), [note.format(count) for note, count in left_out.items() if count]
+
+
+def _fits(hit: PassageOut) -> bool:
+    others = hit.model_dump_json(exclude={"text"})
+    return len(hit.text) <= MAX_TEXT_CHARS and len(others) <= MAX_TEXT_CHARS
 
 
 def _passes(hit: PassageOut, request: HybridRequest, topics: Collection[str]) -> bool:

@@ -152,3 +152,12 @@ def test_money_is_counted_by_the_configured_prices(open_door: Any) -> None:
     door = open_door([text("The SIDARTHE model has eight stages [1].")], config=prices)
     answer = door.answer("SIDARTHE stages")
     assert answer["usage"]["cost"] == pytest.approx((11 * 1.0 + 7 * 2.0) / 1e6)
+
+
+def test_the_model_is_told_to_write_as_the_passages_do(open_door: Any) -> None:
+    """What is in another language than they are is found nowhere, and refused."""
+    door = open_door([text("Das Modell SIDARTHE hat acht Stadien der Infektion [1].")])
+    answer = door.answer("Wie viele Stadien hat SIDARTHE?")
+    assert (answer["refused"], answer["reason"]) == (True, "no support")
+    system = door.models.requests[0].body["messages"][0]["content"]
+    assert "in the language of the passages" in system

@@ -55,7 +55,7 @@ def test_hits_that_do_not_pass_the_filters_are_left_out(
     assert [doc["passage_id"] for doc in answer["used_docs"]] == ["own"]
     (step, *_) = answer["steps"]
     assert step["hits"] == 1
-    assert "1 hits of the retriever were left out: they do not pass the filters" in step["note"]
+    assert "filters were not those asked for: 1" in step["note"]
     serve(door, hit("other", **other))
     answer = door.answer(QUESTION, **asked)
     assert (answer["reason"], answer["found_instead"]) == ("nothing found", [])
@@ -72,10 +72,11 @@ def test_an_alias_of_a_topic_is_the_topic(open_door: Any) -> None:
 def test_a_passage_beyond_all_measure_is_left_out(open_door: Any) -> None:
     door = open_door()
     long = f"{_TEXT} " * (100_000 // len(_TEXT))
-    serve(door, hit("long", text=long + "x" * (100_001 - len(long))), hit("own"))
+    wide = {"paragraph_terms": ["x" * 1000] * 100}
+    serve(door, hit("long", long + "x" * (100_001 - len(long))), hit("wide", **wide), hit("own"))
     answer = door.answer(QUESTION)
     assert [doc["passage_id"] for doc in answer["used_docs"]] == ["own"]
-    assert "more than 100,000 characters" in answer["steps"][0]["note"]
+    assert "more than 100,000 characters: 2" in answer["steps"][0]["note"]
 
 
 def test_there_are_no_more_hits_than_were_asked_for(open_door: Any) -> None:
