@@ -14,16 +14,24 @@ _OPENING = re.compile(r"<(?![\s=]|[\d.,]+%?(?:[\s);,\]]|$)|$)")
 # A link, an image, a definition or a wiki's link needs one of these beside its bracket.
 _CLOSING = re.compile(r"\](?=[(\[:])")
 _BRACKET = re.compile(r"\[(?=\[)|(?<=!)\[")
-# Renderers make links of bare addresses too: of a scheme, of two slashes, of a name with a dot.
-_COLON = re.compile(r"(?<=[A-Za-z]):(?=[^\s)])")
-_SLASHES = re.compile(r"/(?=/)|(?<=/)/")
-_DOT = re.compile(r"(?<=[\w-])\.(?=[^\W\d_][\w-])")
+# Renderers make links of bare addresses too: of a scheme, of two slashes, of an address of mail,
+# of "www.", and some of any name that ends as a host's may; names of files are left alone.
+_COLON = re.compile(r":(?=//)|(?<=mailto):|(?<=xmpp):|(?<=tel):", re.IGNORECASE)
+_SLASHES = re.compile(r"/(?=/[\w\[])|(?<=/)/(?=[\w\[])")
+_AT = re.compile(r"(?<=[\w.+-])@(?=[\w-]+\.\w)")
+_DOT = re.compile(
+    r"(?<=www)\.(?=\w)|(?<=[\w-])\.(?="
+    r"(?:com|net|org|edu|gov|info|biz|name|pro|web|xxx|aero|asia|coop|museum|shop|xn--[\w-]+"
+    r"|(?!py|sh|md|rs|pl|cc|ps|so|go)[a-z]{2}|(?![a-z])[^\W\d_]{2,})(?![\w-]))",
+    re.IGNORECASE,
+)
 _LOOKALIKES = (
     (_OPENING, "\u2039"),
     (_CLOSING, ")"),
     (_BRACKET, "("),
     (_COLON, "\u2236"),
     (_SLASHES, "\u2044"),
+    (_AT, "\uff20"),
     (_DOT, "\u2024"),
 )
 _ADDRESS = re.compile(

@@ -22,6 +22,11 @@ HOSTILE = [
     "<a href='javascript:alert(1)'>a</a>",
     "<p onclick=alert(1)>a</p>",
     "<!-- a --><b>x</b>",
+    "<style>@import '//evil.example/x';</style>",
+    "<form action=//evil.example><input name=key></form>",
+    "<object data=//evil.example/x></object>",
+    "<base href=//evil.example>",
+    "<div style='background:url(//evil.example/x)'>a</div>",
     "<?php a ?>",
     "<![CDATA[ <img src=x> ]]>",
     "<https://evil.example/>",
@@ -42,7 +47,8 @@ HOSTILE = [
     "http://127.0.0.1/login",
     "//evil.example/x",
     "www.evil.example",
-    "evil.example",
+    "evil.com or evil.io/login",
+    "\u0438.\u0440\u0444",
     "mail evil@evil.example or mailto:evil@host",
     "https&#58;//evil.example &lt;img src=x&gt;",
     "`a` \\<img src=x onerror=alert(1)\\>",
@@ -50,6 +56,12 @@ HOSTILE = [
     "[[evil]] ![[evil.png]]",
 ]
 _HARMLESS = {"p", "blockquote", "ul", "ol", "li", "em", "strong", "code", "hr", "br", "pre"}
+
+
+# What renderers that look for bare addresses go by, such as those of GitHub and of linkify-it.
+_LINKED = re.compile(
+    r"://|//[\w\[]|www\.\w|\w@[\w-]+\.\w|mailto:|\w\.(?:com|io|\u0440\u0444)\b", re.IGNORECASE
+)
 
 
 class _Tags(HTMLParser):
@@ -76,15 +88,14 @@ def test_nothing_hostile_is_rendered(notebook_of: Any, hostile: str, around: str
         composed = compose(written, notebook_of([text]), unsupported="mark")
         assert tags(composed.text) <= _HARMLESS, composed.text
         assert not addresses(composed.text)
-        assert not re.search(r"\w\.(?:example|png)", composed.text), composed.text
+        assert not _LINKED.search(composed.text), composed.text
     assert tags(inert(text)) <= _HARMLESS
 
 
 def test_the_inputs_are_hostile() -> None:
-    """Most of them do something in the renderer as they are."""
-    active = [text for text in HOSTILE if tags(text) & {"img", "a", "script", "svg", "iframe", "p"}]
-    assert len(active) >= 30
-    assert sum(bool(tags(text) - _HARMLESS) for text in HOSTILE) >= 15
+    """Nearly all of them do something in one renderer or another as they are."""
+    linked = [text for text in HOSTILE if tags(text) - _HARMLESS or _LINKED.search(text)]
+    assert len(linked) >= 30
 
 
 @pytest.mark.parametrize(
@@ -94,6 +105,8 @@ def test_the_inputs_are_hostile() -> None:
         "Of [18F]FDG 5 mg/kg were given [see below]; e.g. the ratio was 1:2.",
         "The DOI is 10.1000/182. IL-6 and TNF-a rose, i.e. doubled: see Fig. 2.",
         "a <= b, and x<5%",
+        "Run main.py, then foo.service on localhost:4502 as /var/x says; urn:askem:x // so.",
+        "recall@10 was 0.9 for E.coli et al. by key:value",
     ],
 )
 def test_what_papers_write_stays(text: str) -> None:
