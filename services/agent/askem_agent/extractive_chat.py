@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
+from pydantic import PrivateAttr
 
 from askem.answering.answer_text import split_answer
 from askem.answering.hops import next_query
@@ -23,6 +24,7 @@ from askem.answering.picking import Picked, pick
 from askem_agent.notebook import Observation
 from askem_agent.settings import EXTRACTIVE
 from askem_agent.tool import NAME
+from askem_agent.workers import Workers
 
 # "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
 _REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\](?:\s+(?=[.,;:]))?")
@@ -30,6 +32,13 @@ _REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\](?:\s+(?=[.,;:]))?")
 
 class ExtractiveChat(BaseChatModel):
     """Reads the artifacts of tool messages, not their text."""
+
+    _workers: Workers = PrivateAttr()
+
+    def __init__(self, workers: Workers | None = None) -> None:
+        """`workers`: shared with who checks; own ones without."""
+        super().__init__()
+        self._workers = workers or Workers()
 
     @property
     def _llm_type(self) -> str:
@@ -53,6 +62,15 @@ class ExtractiveChat(BaseChatModel):
         observed = _observations(messages)
         message = _step(question, observed, searching=searching)
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return await self._workers.run(lambda _: self._generate(messages, **kwargs))
 
 
 def _step(question: str, observed: Sequence[Observation], *, searching: bool) -> AIMessage:

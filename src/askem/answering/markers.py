@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 
 _MARKER = re.compile(
@@ -31,8 +32,14 @@ def find_markers(text: str) -> list[Marker]:
     """
     found = [Marker(m.start(), m.end(), _numbers(m[0])) for m in _MARKER.finditer(text)]
     quoted = [m.span() for m in _QUOTED.finditer(text)]
-    outside = [m for m in found if not any(a < m.start and m.end < b for a, b in quoted)]
-    return outside or found
+    starts = [start for start, _ in quoted]
+    return [m for m in found if not _within(m, quoted, starts)] or found
+
+
+def _within(marker: Marker, quoted: list[tuple[int, int]], starts: list[int]) -> bool:
+    """Whether it stands in one of the quotations, which are in order and apart."""
+    before = bisect_left(starts, marker.start) - 1
+    return before >= 0 and marker.end < quoted[before][1]
 
 
 def without(text: str, markers: list[Marker]) -> str:
