@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from askem.answering.answer_text import AnswerSentence, split_answer
+from askem.answering.markers import unbracketed
 from askem.answering.models import CheckedSentence
 from askem.answering.support import check
 from askem.answering.weights import idf_over
@@ -17,7 +18,6 @@ from askem_agent.notebook import Notebook
 NO_MARKER = "no passage is named"
 UNKNOWN_MARKER = "the passage it names was not seen"
 MARK = "(not found in its source)"
-_BRACKETED = re.compile(r"\[(\d[\d,;\s\u2013-]*)\]")
 # As some models write them whatever they are told.
 _FOREIGN_MARKER = re.compile(r"\s?\u3010[^\u3010\u3011\n]{0,80}\u3011")
 # An image would be fetched by whoever renders the answer: what a model links to is no source.
@@ -63,10 +63,10 @@ def compose(
             continue
         sources = [s for s in map(notebook.source, unit.markers) if s is not None]
         if unit.needs_citation and sources:
-            checked = check(_plain(unit.text), sources, weight)
+            checked = check(unbracketed(unit.text), sources, weight)
         else:
             missing = UNKNOWN_MARKER if unit.markers else NO_MARKER
-            checked = CheckedSentence(_plain(unit.text), (), "not found", (missing,))
+            checked = CheckedSentence(unbracketed(unit.text), (), "not found", (missing,))
         if checked.verdict == "not found" and (unsupported == "drop" or not unit.needs_citation):
             # A heading without a source is no sentence, and not worth a mark.
             dropped += unit.needs_citation
@@ -95,12 +95,6 @@ def _laid_out(
 def _unlinked(link: re.Match[str]) -> str:
     """The words of a link; a marker that was one is a marker still."""
     return f"[{link[1]}]" if link[1].isdigit() else link[1]
-
-
-def _plain(sentence: str) -> str:
-    """Numbers in brackets that a quotation holds are works in a paper's list: in an answer they
-    would pass for markers."""
-    return _BRACKETED.sub(r"(\1)", sentence)
 
 
 def _with_markers(sentence: str, markers: str) -> str:

@@ -6,7 +6,6 @@ sentences answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
@@ -19,13 +18,11 @@ from langchain_core.runnables import Runnable
 
 from askem.answering.answer_text import split_answer
 from askem.answering.hops import next_query
+from askem.answering.markers import unbracketed
 from askem.answering.picking import Picked, pick
 from askem_agent.notebook import Observation
 from askem_agent.settings import EXTRACTIVE
 from askem_agent.tool import NAME
-
-# "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
-_REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\](?:\s+(?=[.,;:]))?")
 
 
 class ExtractiveChat(BaseChatModel):
@@ -80,6 +77,6 @@ def _text(picked: Sequence[Picked], observed: Sequence[Observation]) -> str:
 
 def _marked(text: str, number: int) -> str:
     """`text` with the passage's number after each of its sentences."""
-    bare = _REFERENCE.sub("", text)
+    bare = unbracketed(text)
     units = [bare[unit.start : unit.end] for unit in split_answer(bare) if unit.needs_citation]
     return " ".join(f"{unit} [{number}]" for unit in units)

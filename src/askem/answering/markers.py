@@ -10,6 +10,7 @@ _MARKER = re.compile(
 )
 _RANGE = re.compile(r"(\d+)(?:\s*[\u2013-]\s*(\d+))?", re.ASCII)
 _WIDEST_RANGE = 30
+_BRACKETED = re.compile(r"\[(\s{0,2}\d[\d,;\s\u2013-]*)\]")
 # What is quoted or code is another's text: its brackets are references of the paper.
 _QUOTED = re.compile(r"\"[^\"]{1,600}\"|\u201c[^\u201d]{1,600}\u201d|`[^`]{1,200}`")
 
@@ -33,6 +34,12 @@ def find_markers(text: str) -> list[Marker]:
     quoted = [m.span() for m in _QUOTED.finditer(text)]
     outside = [m for m in found if not any(a < m.start and m.end < b for a, b in quoted)]
     return outside or found
+
+
+def unbracketed(text: str) -> str:
+    """Numbers in brackets as "(39)": of a paper they are works in its list or data, and beside
+    our markers would pass for one."""
+    return _BRACKETED.sub(r"(\1)", text)
 
 
 def without(text: str, markers: list[Marker]) -> str:
