@@ -19,10 +19,15 @@ from langchain_core.runnables import Runnable
 from askem.answering.answer_text import split_answer
 from askem.answering.hops import next_query
 from askem.answering.markers import unbracketed
+from askem.answering.models import Seen
+from askem.answering.parts import parts_of
 from askem.answering.picking import Picked, pick
 from askem_agent.notebook import Observation
 from askem_agent.settings import EXTRACTIVE
 from askem_agent.tool import NAME
+
+_PIECES = 3
+"""Shown of a question that was searched for in parts, at least one of each."""
 
 
 class ExtractiveChat(BaseChatModel):
@@ -54,9 +59,18 @@ class ExtractiveChat(BaseChatModel):
 
 def _step(question: str, observed: Sequence[Observation], *, searching: bool) -> AIMessage:
     seen = [o.seen for o in observed]
+    parts = [search for search in seen if search.query in parts_of(question)]
+    if parts:
+        return AIMessage(_text(_of_parts(parts), observed))
     if searching and (query := next_query(question, seen)):
         return _search(query)
     return AIMessage(_text(pick(question, seen), observed))
+
+
+def _of_parts(parts: Sequence[Seen]) -> list[Picked]:
+    each = max(1, _PIECES // len(parts))
+    picked = [piece for part in parts for piece in pick(part.query, [part], each)]
+    return list({(piece.source.passage_id, piece.start): piece for piece in picked}.values())
 
 
 def _observations(messages: Sequence[BaseMessage]) -> list[Observation]:
