@@ -34,7 +34,13 @@ def create_app(
     """
     keys = [settings.api_key.get_secret_value()] if settings.api_key else []
     services = [make_service(settings, components)]
-    return build_app(services, api_keys=keys, keyring=keyring, title="Askem agent")
+    return build_app(
+        services,
+        api_keys=keys,
+        keyring=keyring,
+        rate_per_minute=settings.rate_per_minute,
+        title="Askem agent",
+    )
 
 
 def service(host: Host) -> Service:

@@ -11,7 +11,6 @@ from askem.answering.answer_text import AnswerSentence, split_answer
 from askem.answering.markers import unbracketed
 from askem.answering.models import CheckedSentence
 from askem.answering.support import check
-from askem.answering.weights import idf_over
 from askem.text.decoding import clean
 from askem_agent.notebook import Notebook
 
@@ -52,10 +51,9 @@ def compose(
 ) -> Composed:
     """Checks each sentence of `written` against the passages whose numbers it names.
 
-    Headings, code and sentences without a marker of this run are not found in any source.
+    Headings, and code and sentences without a marker of this run, are not found in any source.
     """
     text = _LINK.sub(_unlinked, _FOREIGN_MARKER.sub("", clean(written).text))
-    weight = idf_over(notebook.texts())
     kept: list[tuple[AnswerSentence, CheckedSentence]] = []
     dropped = 0
     for unit in split_answer(text):
@@ -63,10 +61,10 @@ def compose(
             continue
         sources = [s for s in map(notebook.source, unit.markers) if s is not None]
         if unit.needs_citation and sources:
-            checked = check(unbracketed(unit.text), sources, weight)
+            checked = check(_plain(unit), sources)
         else:
             missing = UNKNOWN_MARKER if unit.markers else NO_MARKER
-            checked = CheckedSentence(unbracketed(unit.text), (), "not found", (missing,))
+            checked = CheckedSentence(_plain(unit), (), "not found", (missing,))
         if checked.verdict == "not found" and (unsupported == "drop" or not unit.needs_citation):
             # A heading without a source is no sentence, and not worth a mark.
             dropped += unit.needs_citation
@@ -86,8 +84,16 @@ def _laid_out(
         markers = "".join(f"[{number}]" for number in sorted(set(numbers)))
         between = text[end : unit.start] if pieces else ""
         space = "" if not pieces else "\n" if "\n" in between or _label(text, unit) else " "
-        mark = f" {MARK}" if checked.verdict == "not found" else ""
-        pieces.append(f"{space}{_label(text, unit)}{_with_markers(checked.text, markers)}{mark}")
+        mark = MARK if checked.verdict == "not found" else ""
+        if unit.kind == "code":
+            # On lines of their own: a fence ends with its line, and may stand within an item.
+            indent = between.rpartition("\n")[2]
+            lines = (checked.text, *filter(None, (markers, mark)))
+            pieces.append(space + "\n".join(indent + line for line in lines))
+        else:
+            mark = mark and f" {mark}"
+            words = _with_markers(checked.text, markers)
+            pieces.append(f"{space}{_label(text, unit)}{words}{mark}")
         end = unit.end
     return Composed(tuple(c for _, c in kept), tuple(pieces), tuple(used), dropped)
 
@@ -95,6 +101,11 @@ def _laid_out(
 def _unlinked(link: re.Match[str]) -> str:
     """The words of a link; a marker that was one is a marker still."""
     return f"[{link[1]}]" if link[1].isdigit() else link[1]
+
+
+def _plain(unit: AnswerSentence) -> str:
+    """Without what would pass for markers. Brackets of code are its own."""
+    return unit.text if unit.kind == "code" else unbracketed(unit.text)
 
 
 def _with_markers(sentence: str, markers: str) -> str:

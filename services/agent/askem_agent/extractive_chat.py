@@ -90,7 +90,20 @@ def _text(picked: Sequence[Picked], observed: Sequence[Observation]) -> str:
 
 
 def _marked(text: str, number: int) -> str:
-    """`text` with the passage's number after each of its sentences."""
-    bare = unbracketed(text)
-    units = [bare[unit.start : unit.end] for unit in split_answer(bare) if unit.needs_citation]
-    return " ".join(f"{unit} [{number}]" for unit in units)
+    """`text` with the passage's number after each of its sentences, rows and code blocks, on as
+    many lines."""
+    marked, end = "", 0
+    for unit in split_answer(text):
+        words = text[unit.start : unit.end]
+        if unit.kind == "code":
+            # A line of its own: behind the fence it would be a part of it.
+            piece = f"{words}\n[{number}]\n"
+        elif unit.kind == "statement":
+            piece = f"{unbracketed(words)} [{number}]"
+        else:
+            continue
+        between = text[end : unit.start]
+        line = between.rpartition("\n")
+        marked += (line[1] + line[2] if line[1] else " " if marked else "") + piece
+        end = unit.end
+    return marked

@@ -24,7 +24,7 @@ from askem_agent.wire import (
 )
 
 MAX_FOUND_INSTEAD = 3
-BASIS = "{:.0%} of such answers, picked from passages, had the right words where it was measured"
+BASIS = "{:.0%} of such answers, picked from papers, had the right words where it was measured"
 REFUSALS: dict[Reason, str] = {
     "no content": "No answer: the question has no word that could be searched for.",
     "nothing found": "No answer: nothing in the corpus matches this question.",

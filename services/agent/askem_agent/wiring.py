@@ -7,12 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from pydantic import SecretStr, ValidationError
 
-from askem.errors import ConfigurationError
-from askem.http.client import (
-    AskemClient,
-    AsyncAskemClient,
-    NotFoundError,
-)
+from askem.errors import BackendUnavailable, ConfigurationError
+from askem.http.client import AskemClient, AsyncAskemClient, NotFoundError, Unavailable
 from askem.http.health import Probe
 from askem_agent.budget import Limits, Rates
 from askem_agent.extractive_chat import ExtractiveChat
@@ -131,6 +127,8 @@ def retriever_probe(base_url: str, key: str) -> Probe:
             except NotFoundError:
                 # A foreign retriever may have nothing but /hybrid.
                 return "answers"
+            except Unavailable as error:
+                raise BackendUnavailable("retriever", str(error)) from error
         return "answers"
 
     return Probe("agent's retriever", answers)

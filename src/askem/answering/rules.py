@@ -34,7 +34,7 @@ def findings(compared: Compared) -> list[Finding]:
         *_negation(compared),
         *_direction(compared),
         *_names(compared),
-        *_moved(compared),
+        *(_other_row(compared) if compared.window.row else _moved(compared)),
         *stitched(compared),
         *denials(compared),
         *unsaid(compared),
@@ -97,14 +97,27 @@ def _names(compared: Compared) -> Iterator[Finding]:
 
 
 def _moved(compared: Compared) -> Iterator[Finding]:
-    for f in compared.found:
+    window = compared.window
+    # What stands only in the path of headings or the head of a table is near nothing.
+    placed = [f for f in compared.found if window.holds(f) or not window.has(f)]
+    for f in placed:
         lexeme = f.item.lexeme
         named = lexeme.number or lexeme.name
-        if not (named and f.item.weight and compared.window.has(f)):
+        if not (named and f.item.weight and window.has(f)):
             continue
-        around = neighbours(compared.found, f.item.place)
+        around = neighbours(placed, f.item.place)
         if len(around) > 1 and 2 * _company(around, f.places) < len(around):
             words = f'"{lexeme.word}" stands beside other words in the passage'
+            yield Finding("moved", False, words)
+
+
+def _other_row(compared: Compared) -> Iterator[Finding]:
+    """Words that only other rows have: what a row says is not said of them."""
+    rows = [compared.passage.sentences[at][2:] for at in compared.passage.rows]
+    for f in compared.found:
+        elsewhere = f.item.weight and f.places and not compared.window.has(f)
+        if elsewhere and all(any(a <= p < b for a, b in rows) for p in f.places):
+            words = f'"{f.item.lexeme.word}" stands in another row'
             yield Finding("moved", False, words)
 
 

@@ -21,6 +21,7 @@ from askem.retrieval.retriever import Retriever
 from askem.testing.fakes import FakeEncoder, FakeStore
 from askem.testing.inprocess import AppRunner
 from askem.testing.openai_server import OpenAiServer, Request, Turn
+from askem.testing.waiting import until_async
 from askem_agent.app import create_app as create_agent
 from askem_agent.budget import Limits, Rates
 from askem_agent.extractive_chat import ExtractiveChat
@@ -98,12 +99,12 @@ class Door:
 
     async def asked(self) -> None:
         """Until the server of models has been asked."""
-        assert self.models
-        for _ in range(1000):
-            if self.models.requests:
-                return
-            await asyncio.sleep(0.01)
-        raise AssertionError("no model was asked")
+
+        async def look() -> bool:
+            assert self.models
+            return bool(self.models.requests)
+
+        await until_async(look)
 
 
 def read_events(text: str) -> list[tuple[str, Any]]:
