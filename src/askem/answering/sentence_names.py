@@ -56,7 +56,7 @@ def _without_openers(name: str) -> str:
     words = name.split()
     while words and (_is_opener(words[0]) or words[0].isdigit()):
         words.pop(0)
-    while words and _is_opener(words[-1]):
+    while words and len(words[-1]) > 1 and _is_opener(words[-1]):  # "World War I" ends as it is
         words.pop()
     return " ".join(words)
 

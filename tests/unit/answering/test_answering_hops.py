@@ -99,6 +99,7 @@ def test_never_raises_and_is_the_same_every_time(question: str, texts: list[str]
         ("Results After the fall of Oslo the price rose.", ["Oslo"]),
         ("RESULTS In 2020 Ada Marsh wrote verse.", ["Ada Marsh"]),
         ("Methods We used X-ray scattering at Lund.", ["Lund"]),
+        ("In winter Influenza A spread to Oslo.", ["Influenza A", "Oslo"]),
         ("INTRODUCTION SARS-CoV-2 is a virus.", ["SARS-CoV-2"]),
         ("Break-glass accounts are for the worst case.", []),
     ],
