@@ -27,6 +27,9 @@ _EMPTY = frozenset(
     """therefore thus hence moreover furthermore nevertheless nonetheless consequently additionally
     accordingly namely whereas while although though because since were been being had""".split()
 )
+_POINTS_BACK = frozenset(
+    "it its they their them this these those the such both he his she her we our here".split()
+)
 _DENIAL = re.compile(
     r"\b(?:is|are|was|were|be|been|proved|proven) (?:\w+ly )?(?:an? )?"
     r"(?:false|untrue|wrong|incorrect|refuted|myth|misconception|lie)(?!\s+(?:negative|positive))\b"
@@ -84,7 +87,8 @@ def denials(compared: Compared) -> Iterator[Finding]:
 
 def stitched(compared: Compared) -> Iterator[Finding]:
     """An identifier from one sentence of the window where most of the rest stands in another,
-    which names another identifier instead. "It" in its place is no other."""
+    which names another identifier instead or has no word ("it", "the vaccine") that could mean
+    this one."""
     rows = _rows(compared)
     rest = [f for f in compared.found if f.item.weight and not f.item.lexeme.identifier]
     if len(rows) < 2 or not rest:
@@ -92,14 +96,18 @@ def stitched(compared: Compared) -> Iterator[Finding]:
     core = max(rows, key=lambda row: sum(_in(f, row) for f in rest))
     if 2 * sum(_in(f, core) for f in rest) <= len(rest):
         return
+    words = [compared.passage.lexemes[place] for place in core]
     own = [f for f in compared.found if f.item.lexeme.identifier]
     said = {place for f in own for place in f.places}
     instead = [p for p in core if compared.passage.lexemes[p].identifier and p not in said]
+    if not instead and any(word.word.lower() in _POINTS_BACK for word in words):
+        return
+    other = f', which names "{compared.passage.lexemes[instead[0]].word}"' if instead else ""
     for f in own:
-        if instead and f.item.weight and compared.window.has(f) and not _in(f, core):
-            other = compared.passage.lexemes[instead[0]].word
-            words = f'"{f.item.lexeme.word}" stands in another sentence than the rest, which names'
-            yield Finding("name", False, f'{words} "{other}"')
+        if f.item.weight and compared.window.has(f) and not _in(f, core):
+            name = f.item.lexeme.word
+            shown = f'"{name}" stands in another sentence than the rest{other}'
+            yield Finding("name", False, shown)
 
 
 def _rows(compared: Compared) -> list[range]:

@@ -179,6 +179,13 @@ def test_who_says_it_and_how_it_is_joined_on_are_not_missed(sentence):
     assert checked(sentence, STUDY).verdict == "found in source"
 
 
+def test_a_name_put_before_what_another_sentence_says_of_something_else_is_named():
+    text = "NW-5 was abandoned in spring. Some people claim that vaccines kill infants."
+    result = checked("NW-5 was abandoned because vaccines kill infants.", text)
+    assert result.verdict == "partly found"
+    assert '"NW-5" stands in another sentence than the rest' in result.missing
+
+
 def test_it_in_the_place_of_a_name_is_no_other_name():
     text = "NW-5 is a lipid vaccine of 2020. It clumped into aggregates in frozen storage."
     sentence = "The lipid vaccine NW-5 clumped into aggregates in frozen storage."
