@@ -104,7 +104,7 @@ def stitched(compared: Compared) -> Iterator[Finding]:
         return
     other = f', which names "{compared.passage.lexemes[instead[0]].word}"' if instead else ""
     for f in own:
-        if f.item.weight and compared.window.has(f) and not _in(f, core):
+        if f.item.weight and compared.window.holds(f) and not _in(f, core):
             name = f.item.lexeme.word
             shown = f'"{name}" stands in another sentence than the rest{other}'
             yield Finding("name", False, shown)

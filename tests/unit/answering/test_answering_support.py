@@ -186,6 +186,12 @@ def test_a_name_put_before_what_another_sentence_says_of_something_else_is_named
     assert '"NW-5" stands in another sentence than the rest' in result.missing
 
 
+def test_a_name_in_the_heading_goes_with_what_is_under_it():
+    text = "# NW-5\n\nDoses keep for six months. Frozen storage made vaccines clump."
+    result = checked("Frozen storage made NW-5 vaccines clump, doses keep for six months.", text)
+    assert not [words for words in result.missing if "another sentence" in words]
+
+
 def test_it_in_the_place_of_a_name_is_no_other_name():
     text = "NW-5 is a lipid vaccine of 2020. It clumped into aggregates in frozen storage."
     sentence = "The lipid vaccine NW-5 clumped into aggregates in frozen storage."
