@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from askem.errors import NotFound
 from askem.evaluation.gold import GoldIds
 from askem.evaluation.running import Record
 from askem.evaluation.sets import EvalSet
@@ -26,7 +27,9 @@ def whys(
     wrong = sorted((q for q in labelled.answerable if values[q.id] < 1), key=lambda q: values[q.id])
     return {
         q.id: tuple(
-            _line(explain(q.question, _best(right, records[q.id]))) for right in gold[q.id] if right
+            _explained(explain, q.question, _best(right, records[q.id]))
+            for right in gold[q.id]
+            if right
         )
         for q in wrong[:WORST]
     }
@@ -37,18 +40,21 @@ def _best(right: frozenset[str], record: Record) -> str:
     return next((name for name in record.ids if name in right), min(right))
 
 
+def _explained(explain: Explain, question: str, passage_id: str) -> str:
+    try:
+        return _line(explain(question, passage_id))
+    except NotFound:
+        return "the passage is not in this index: the preprocessor tears the gold apart"
+
+
 def _line(why: Explanation) -> str:
     parts = [why.passage.passage_id]
     if why.sparse is None:
         parts.append("the question has no content word")
     elif not why.sparse.screened:
-        missed = f" (BM25 {why.sparse.bm25:.2f}"
-        reached = (
-            f", the last screened {why.sparse.last_screened:.2f})"
-            if why.sparse.last_screened
-            else ")"
-        )
-        parts.append("not screened" + missed + reached)
+        reached = why.sparse.last_screened
+        last = "" if reached is None else f", the last screened {reached:.2f}"
+        parts.append(f"not screened (BM25 {why.sparse.bm25:.2f}{last})")
     else:
         shares = ", ".join(f"{t.term} {t.share:.2f}" for t in why.sparse.terms if t.tf)
         parts.append(f"BM25 {why.sparse.bm25:.2f}, rank {why.sparse.rank}: {shares}")
