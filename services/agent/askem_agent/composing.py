@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from askem.answering.answer_text import AnswerSentence, split_answer
+from askem.answering.markers import unbracketed
 from askem.answering.models import CheckedSentence, Source
 from askem.answering.support import check
 from askem.text.decoding import clean
@@ -28,7 +29,6 @@ MAX_SOURCES = 8
 MAX_SHOWN_ADDRESS = 100
 MAX_BYTES = 800_000
 """Of an answer with its quotations and passages; a response has some fields besides."""
-_BRACKETED = re.compile(r"\[(\d[\d,;\s\u2013-]*)\]")
 # As some models write them whatever they are told.
 _FOREIGN_MARKER = re.compile(r"\s?\u3010[^\u3010\u3011\n]{0,80}\u3011")
 # What a model links to is no source: the words stay. Nothing is given back, so that no text makes
@@ -184,9 +184,8 @@ def _unlinked(link: re.Match[str]) -> str:
 
 
 def _plain(unit: AnswerSentence) -> str:
-    """Numbers in brackets that a quotation holds are works in a paper's list: in an answer they
-    would pass for markers. Those of code are its own."""
-    return unit.text if unit.kind == "code" else _BRACKETED.sub(r"(\1)", unit.text)
+    """Without what would pass for markers. Brackets of code are its own."""
+    return unit.text if unit.kind == "code" else unbracketed(unit.text)
 
 
 def _with_markers(sentence: str, markers: str) -> str:

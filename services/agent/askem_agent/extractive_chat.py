@@ -6,7 +6,6 @@ sentences answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
@@ -20,14 +19,17 @@ from pydantic import PrivateAttr
 
 from askem.answering.answer_text import split_answer
 from askem.answering.hops import next_query
+from askem.answering.markers import unbracketed
+from askem.answering.models import Seen
+from askem.answering.parts import parts_of
 from askem.answering.picking import Picked, pick
 from askem_agent.notebook import Observation
 from askem_agent.settings import EXTRACTIVE
 from askem_agent.tool import NAME
 from askem_agent.workers import Workers
 
-# "[39]" in a paper names a work in its list; in an answer it would name one of our passages.
-_REFERENCE = re.compile(r"\s?\[\d[\d,;\s\u2013-]{0,60}\](?:\s+(?=[.,;:]))?")
+_PIECES = 3
+"""Shown of a question that was searched for in parts, at least one of each."""
 
 
 class ExtractiveChat(BaseChatModel):
@@ -75,9 +77,18 @@ class ExtractiveChat(BaseChatModel):
 
 def _step(question: str, observed: Sequence[Observation], *, searching: bool) -> AIMessage:
     seen = [o.seen for o in observed]
+    parts = [search for search in seen if search.query in parts_of(question)]
+    if parts:
+        return AIMessage(_text(_of_parts(parts), observed))
     if searching and (query := next_query(question, seen)):
         return _search(query)
     return AIMessage(_text(pick(question, seen), observed))
+
+
+def _of_parts(parts: Sequence[Seen]) -> list[Picked]:
+    each = max(1, _PIECES // len(parts))
+    picked = [piece for part in parts for piece in pick(part.query, [part], each)]
+    return list({(piece.source.passage_id, piece.start): piece for piece in picked}.values())
 
 
 def _observations(messages: Sequence[BaseMessage]) -> list[Observation]:
@@ -106,7 +117,7 @@ def _marked(text: str, number: int) -> str:
             # A line of its own: behind the fence it would be a part of it.
             piece = f"{words}\n[{number}]\n"
         elif unit.kind == "statement":
-            piece = f"{_REFERENCE.sub('', words)} [{number}]"
+            piece = f"{unbracketed(words)} [{number}]"
         else:
             continue
         between = text[end : unit.start]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -47,15 +48,17 @@ class Conversation:
         self.messages: list[BaseMessage] = []
         self.model_ms = 0.0
 
-    def begin(self, question: str, first: Observation) -> None:
-        """The model finds the first search, with the question itself, done."""
-        call = ToolCall(name=tool.NAME, args={"question": question}, id="call_0", type="tool_call")
-        self.messages = [
-            SystemMessage(system_prompt()),
-            HumanMessage(question),
-            AIMessage("", tool_calls=[call]),
-            tool.result(call, first),
-        ]
+    def begin(self, question: str, found: Sequence[Observation]) -> None:
+        """The model finds the first searches, for the question itself or its parts, done."""
+        self.messages = [SystemMessage(system_prompt()), HumanMessage(question)]
+        for number, observation in enumerate(found):
+            call = ToolCall(
+                name=tool.NAME,
+                args={"question": observation.query},
+                id=f"call_{number}",
+                type="tool_call",
+            )
+            self.messages += [AIMessage("", tool_calls=[call]), tool.result(call, observation)]
 
     async def talk(self) -> Draft:
         """Lets the model search until it writes, or until a limit; then it has one call without

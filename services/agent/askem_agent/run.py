@@ -11,6 +11,7 @@ from typing import Literal
 from langchain_core.language_models import BaseChatModel
 
 from askem.answering.models import Confidence
+from askem.answering.parts import parts_of
 from askem.answering.refusal import Thresholds, reason_to_refuse
 from askem.errors import BackendUnavailable, Overloaded
 from askem.http.client import AsyncAskemClient
@@ -86,12 +87,16 @@ class Agent:
         searcher = Searcher(retriever, request, self._policy.topic_aliases)
         search = SearchTool(searcher, budget, notebook, emit)
         report = Report(request.question, name, notebook, search, budget, emit)
-        first = await _first_search(search, request.question, budget)
-        reason = reason_to_refuse(first.seen, self._policy.thresholds)
+        found = [await _question_search(search, request.question, budget)]
+        reason = reason_to_refuse(found[0].seen, self._policy.thresholds)
+        if reason == "not in the corpus":
+            # Two questions in one are far from every passage, though each may be near to one.
+            found += await self._parts(request.question, search, budget)
+            reason = None if len(found) > 1 else reason
         if reason:
             return report.refused(reason)
         conversation = Conversation(model.chat, search, budget)
-        conversation.begin(request.question, first)
+        conversation.begin(request.question, found)
         # LangChain would send what is said to LangSmith, were the environment to ask for it.
         with untraced():
             draft = await conversation.talk()
@@ -110,6 +115,12 @@ class Agent:
         if not composed.supported:
             return report.refused("no support", dropped=composed.dropped)
         return report.answered(composed, sure)
+
+    async def _parts(self, question: str, search: SearchTool, budget: Budget) -> list[Observation]:
+        """Searches for the questions that one is made of; those that can be answered from."""
+        parts = parts_of(question)[: budget.searches_left]
+        found = [await _question_search(search, part, budget) for part in parts]
+        return [o for o in found if not reason_to_refuse(o.seen, self._policy.thresholds)]
 
     def _check(
         self, text: str, notebook: Notebook, report: Report, should_stop: ShouldStop
@@ -148,7 +159,7 @@ class Agent:
         return self._retrievers[endpoint]
 
 
-async def _first_search(search: SearchTool, question: str, budget: Budget) -> Observation:
+async def _question_search(search: SearchTool, question: str, budget: Budget) -> Observation:
     try:
         async with asyncio.timeout_at(budget.deadline) as deadline:
             return await search.search(question, "question")

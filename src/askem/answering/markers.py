@@ -11,6 +11,7 @@ _MARKER = re.compile(
 )
 _RANGE = re.compile(r"(\d+)(?:\s*[\u2013-]\s*(\d+))?", re.ASCII)
 _WIDEST_RANGE = 30
+_BRACKETED = re.compile(r"\[(\s{0,2}\d[\d,;\s\u2013-]*)\]")
 # What is quoted or code is another's text: its brackets are references of the paper.
 _QUOTED = re.compile(r"\"[^\"]{1,600}\"|\u201c[^\u201d]{1,600}\u201d|`[^`]{1,200}`")
 
@@ -40,6 +41,12 @@ def _within(marker: Marker, quoted: list[tuple[int, int]], starts: list[int]) ->
     """Whether it stands in one of the quotations, which are in order and apart."""
     before = bisect_left(starts, marker.start) - 1
     return before >= 0 and marker.end < quoted[before][1]
+
+
+def unbracketed(text: str) -> str:
+    """Numbers in brackets as "(39)": of a paper they are works in its list or data, and beside
+    our markers would pass for one."""
+    return _BRACKETED.sub(r"(\1)", text)
 
 
 def without(text: str, markers: list[Marker]) -> str:

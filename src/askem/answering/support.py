@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from askem.answering.compared import Compared, Finding
 from askem.answering.indexed import build_index, indexed, plain
 from askem.answering.models import CheckedSentence, Citation, Source, Verdict
-from askem.answering.rules import Compared, Finding, findings
+from askem.answering.rules import findings
 from askem.answering.sentence_items import Found, Sentence, look_up, read_sentence
 from askem.answering.weights import Weight, uniform
 from askem.answering.windows import Window, best_window, whole
