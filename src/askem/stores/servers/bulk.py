@@ -16,8 +16,8 @@ from typing import Any
 
 import elasticsearch as es
 
+from askem.breaker import Outage
 from askem.errors import BackendUnavailable
-from askem.stores.breaker import Outage
 from askem.stores.servers.elastic import BACKEND, Elastic
 
 MAX_ACTIONS = 500

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import elasticsearch as es
 
+from askem.breaker import Breaker, Outage, patiently
 from askem.errors import BackendUnavailable
-from askem.stores.breaker import Breaker, Outage, patiently
 
 T = TypeVar("T")
 BACKEND = "elasticsearch"

@@ -16,8 +16,8 @@ from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
 from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
+from askem.breaker import patiently
 from askem.errors import BackendUnavailable
-from askem.stores.breaker import patiently
 from askem.stores.servers.documents import Window
 from askem.stores.servers.names import Names
 from askem.stores.servers.weaviate import Weaviate

@@ -21,8 +21,8 @@ import weaviate
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.exceptions import WeaviateBaseError
 
+from askem.breaker import Breaker, Outage
 from askem.errors import BackendUnavailable, ConfigurationError
-from askem.stores.breaker import Breaker, Outage
 
 T = TypeVar("T")
 BACKEND = "weaviate"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from askem.breaker import Breaker, Outage, patiently
 from askem.errors import BackendUnavailable
-from askem.stores.breaker import Breaker, Outage, patiently
 
 
 class Clock:
