@@ -20,7 +20,8 @@ from askem.breaker import patiently
 from askem.errors import BackendUnavailable
 from askem.stores.servers.documents import Window
 from askem.stores.servers.names import Names
-from askem.stores.servers.weaviate import Weaviate
+from askem.stores.servers.ours import our_object
+from askem.stores.servers.weaviate import Weaviate, is_refusal, refused_key
 
 T = TypeVar("T")
 _BATCH = 200
@@ -28,6 +29,8 @@ _PAGE = 1_000
 _MOST = 10_000
 _ORDERS = 1_000
 _KEYS = 64
+_NOBODYS = "00000000-0000-0000-0000-000000000000"
+"""The id of no object."""
 
 
 class Objects:
@@ -62,6 +65,11 @@ class Objects:
             while self._again(partial(_delete, collection or self._alias, kept)):
                 continue
 
+    def check_writable(self) -> None:
+        """Raises BackendUnavailable where the API key may not write: before anything is written
+        elsewhere."""
+        self.delete_windows([_NOBODYS])
+
     def settle(self, windows: Sequence[Window]) -> None:
         """Writes anew those of `windows`, just written, that no search finds.
 
@@ -87,9 +95,15 @@ class Objects:
             while self._again(partial(_delete, self._alias, chosen)):
                 continue
 
-    def everything(self) -> dict[str, tuple[str, str, int, int]]:
-        """As `passages`, of all sources; those that no search finds have no windows."""
-        rows = [row for row, _ in self.walk(vectors=False)]
+    def everything(self) -> tuple[dict[str, tuple[str, str, int, int]], list[str]]:
+        """As `passages`, of all sources, those that no search finds without windows; and the ids
+        of objects that are not ours."""
+        rows, foreign = [], []
+        for uuid, row, _ in self.walk(vectors=False):
+            if our_object(uuid, row):
+                rows.append(row)
+            else:
+                foreign.append(uuid)
         sources = sorted({row["source"] for row in rows})
         found = {
             key: (source, revision, 0, due)
@@ -97,18 +111,18 @@ class Objects:
         }
         for start in range(0, len(sources), _KEYS):
             found |= self.passages(sources[start : start + _KEYS])
-        return found
+        return found, foreign
 
     def walk(
         self, *, vectors: bool, collection: str | None = None
-    ) -> Iterator[tuple[dict[str, Any], list[float]]]:
-        """Each object's properties and, where asked for, its vector; in no order."""
+    ) -> Iterator[tuple[str, dict[str, Any], list[float]]]:
+        """Each object's id, properties and, where asked for, its vector; in no order."""
         after: str | None = None
         while True:
             page = self._again(partial(_page, collection or self._alias, vectors, after))
             for item in page:
                 vector = item.vector.get("default", [])
-                yield dict(item.properties), [float(x) for x in vector]
+                yield str(item.uuid), dict(item.properties), [float(x) for x in vector]
             if len(page) < _PAGE:
                 return
             after = str(page[-1].uuid)
@@ -126,11 +140,11 @@ class Objects:
         Found by searching: an engine that was killed may have an object, and not have it in its
         vector index.
         """
-        return _by_passage(self._rows(list(sources)))
+        return _by_passage(_own(self._rows(list(sources))))
 
     def vectors(self, source: str) -> list[NDArray[np.float32]] | None:
         """One array a passage, in order; None where not all windows of one revision are there."""
-        rows = sorted(self._rows([source], vectors=True), key=itemgetter("order", "window"))
+        rows = sorted(_own(self._rows([source], vectors=True)), key=itemgetter("order", "window"))
         passages = [list(group) for _, group in groupby(rows, key=itemgetter("order"))]
         whole = all(
             passage[0]["order"] == order
@@ -148,6 +162,9 @@ class Objects:
         return Counter(source for source, _, held, due in passages if held == due)
 
     def _rows(self, sources: list[str], *, vectors: bool = False) -> list[dict[str, Any]]:
+        if not sources:
+            # The client refuses a filter of no values.
+            return []
         chosen = Filter.by_property("source").contains_any(sources)
         rows = self._again(partial(self._fetch, chosen, vectors))
         if len(rows) < _MOST:
@@ -180,7 +197,8 @@ class Objects:
             include_vector=vectors,
         )
         return [
-            {**item.properties, "vector": item.vector.get("default")} for item in answer.objects
+            {**item.properties, "uuid": str(item.uuid), "vector": item.vector.get("default")}
+            for item in answer.objects
         ]
 
     def _again(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
@@ -192,6 +210,10 @@ def _is_whole(properties: dict[str, Any], held: dict[str, tuple[str, str, int, i
     due = int(properties["windows"])
     wanted = (properties["source"], properties["revision"], due, due)
     return held.get(properties["passage_id"]) == wanted
+
+
+def _own(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if our_object(row["uuid"], row)]
 
 
 def _by_passage(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str, int, int]]:
@@ -237,5 +259,7 @@ def _insert(
     try:
         answer = client.collections.use(collection).data.insert_many(objects)
     except WeaviateInsertManyAllFailedError as error:
+        if is_refusal(str(error)):
+            raise refused_key() from error
         return dict.fromkeys(range(len(windows)), str(error))
     return {place: failed.message for place, failed in answer.errors.items()}

@@ -48,11 +48,9 @@ class Schema(Versions):
         """
         elastic, vectors = self.status()
         if version is None:
-            both = elastic.current is not None and elastic.current == vectors.current
-            version = elastic.current if both else chosen(elastic, vectors)
+            version = chosen(elastic, vectors)
         elif elastic.versions and version not in elastic.held:
             raise InvalidInput("version", f"{elastic}")
-        assert version is not None
         self.create_version(version)
         self.create_common()
         if elastic.current != version:
@@ -173,14 +171,11 @@ class Schema(Versions):
         return meta
 
     def _index_status(self) -> Side:
-        def versions(client: es.Elasticsearch) -> list[str]:
-            return list(client.indices.get(index=f"{self._names.base}_v*").body)
-
         def held(client: es.Elasticsearch, index: str) -> int:
             return int(client.count(index=index)["count"])
 
         current = self.current_index()
-        numbers = self._numbers(self._elastic.read(versions))
+        numbers = self.index_versions()
         return Side(
             engine="Elasticsearch",
             unit="passages",
@@ -196,9 +191,7 @@ class Schema(Versions):
             return len(client.collections.use(name))
 
         current = self.current_collection()
-        numbers = self._numbers(
-            self._weaviate.read(lambda client: list(client.collections.list_all()))
-        )
+        numbers = self._collection_versions()
         return Side(
             engine="Weaviate",
             unit="windows",
@@ -208,6 +201,18 @@ class Schema(Versions):
             },
             current=self._names.version_of(current) if current else None,
             meta=self._vectors() if current else {},
+        )
+
+    def index_versions(self) -> tuple[int, ...]:
+        """Elasticsearch's, without asking what they hold."""
+        pattern = f"{self._names.base}_v*"
+        return self._numbers(
+            self._elastic.read(lambda client: list(client.indices.get(index=pattern).body))
+        )
+
+    def _collection_versions(self) -> tuple[int, ...]:
+        return self._numbers(
+            self._weaviate.read(lambda client: list(client.collections.list_all()))
         )
 
     def _numbers(self, names: list[str]) -> tuple[int, ...]:

@@ -40,15 +40,18 @@ class Side:
 
 
 def chosen(elastic: Side, vectors: Side) -> int:
-    """The version that both aliases are to name: the one that an alias names already, without any
-    the newest that holds something on both sides, then in Elasticsearch; 1 where there is nothing.
+    """The version that both aliases are to name: the one that they or one of them name already,
+    without any the newest that holds something on both sides, then in Elasticsearch; 1 where there
+    is nothing.
 
     Raises SchemaUnfit where that would leave what a side holds behind, naming what was found.
     """
-    pointed = {side.current for side in (elastic, vectors)} - {None}
+    if elastic.current is not None and elastic.current == vectors.current:
+        return elastic.current
+    pointed = [side.current for side in (elastic, vectors) if side.current is not None]
     if len(pointed) > 1:
         raise _unclear("the aliases name different versions", elastic, vectors)
-    version = next(iter(pointed)) or 0 if pointed else _newest(elastic, vectors)
+    version = pointed[0] if pointed else _newest(elastic, vectors)
     for side in (elastic, vectors):
         if not side.held.get(version) and any(side.held.values()):
             raise _unclear(f"{side.engine} holds nothing in version {version}", elastic, vectors)
