@@ -73,9 +73,10 @@ def test_readiness_tells_of_an_outage_and_nothing_inner(open_door: Any) -> None:
     until(lambda: door.runner.app.state.ingest.worker._trouble is not None)
     threading.Event().wait(1.1)  # answers are kept for a second
     found = door.request("GET", "/readyz")
-    assert found.status_code == 503
+    # Papers are still taken in, and searches in the same process may work.
+    assert found.status_code == 200
     assert "secret" not in found.text
-    assert not readiness(door)["ingest worker"]["ok"]
+    assert readiness(door)["ingest worker"]["detail"].startswith("jobs wait")
     down.clear()
     assert door.job(answer)["state"] == "done"
 
