@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import elasticsearch as es
+import httpx
 import pytest
 
 from askem.breaker import Outage
@@ -101,6 +103,38 @@ def test_a_grpc_port_that_is_closed_is_named_and_not_waited_for() -> None:
     ):
         engine.write(lambda client: client.is_ready())
     assert raised.value.lasting
+
+
+def test_a_connection_that_breaks_late_leaves_only_what_is_left_of_the_time() -> None:
+    """As the time-out of another caller breaks it."""
+    now = 0.0
+    held = threading.Event()
+
+    def work(client: Any) -> str:
+        nonlocal now
+        if now == 0.0:
+            now = 59.9
+            raise httpx.ReadError("the connection broke")
+        held.wait(20)
+        return "as if the time had begun anew"
+
+    with (
+        closing(socket.create_server(("127.0.0.1", 0))) as port,
+        answering(200, '{"version": "1.35.2"}', "application/json") as url,
+        closing(
+            Weaviate(
+                url,
+                f"http://127.0.0.1:{port.getsockname()[1]}",
+                "key",
+                timeout_s=60,
+                write_timeout_s=60,
+                clock=lambda: now,
+            )
+        ) as engine,
+    ):
+        with pytest.raises(Outage, match="in time"):
+            engine.read(work)
+        held.set()
 
 
 BLOCK = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
@@ -52,6 +53,7 @@ class Weaviate:
         timeout_s: float,
         write_timeout_s: float,
         threads: int = 32,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._http = _address("WEAVIATE_URL", url)
         self._grpc = _address("WEAVIATE_GRPC_URL", grpc_url)
@@ -59,6 +61,7 @@ class Weaviate:
         self._timeout_s = timeout_s
         self._write_timeout_s = write_timeout_s
         self._threads = threads
+        self._clock = clock
         self._lock = threading.Lock()
         self._connecting = threading.Lock()
         self._closed = False
@@ -68,15 +71,21 @@ class Weaviate:
 
     def read(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
         """Raises BackendUnavailable within the time-out, at once while the breaker is open."""
-        return self.breaker.call(lambda: self._in_time(work, self._timeout_s))
+        return self._by(work, self._timeout_s)
 
     def write(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
         """As `read`, with the time that writing takes. `work` must be safe to repeat."""
-        return self.breaker.call(lambda: self._in_time(work, self._write_timeout_s))
+        return self._by(work, self._write_timeout_s)
 
     def close(self) -> None:
         self._closed = True
         self._drop()
+
+    def _by(self, work: Callable[[weaviate.WeaviateClient], T], seconds: float) -> T:
+        """Once more where the connection broke, all of it in `seconds`: another caller's time-out
+        breaks the connection of those who have waited nearly as long."""
+        deadline = self._clock() + seconds
+        return self.breaker.call(lambda: self._in_time(work, max(deadline - self._clock(), 0.0)))
 
     def _in_time(self, work: Callable[[weaviate.WeaviateClient], T], seconds: float) -> T:
         with self._lock:
