@@ -12,21 +12,18 @@ from typing import Any, TypeVar
 import numpy as np
 import weaviate
 from numpy.typing import NDArray
-from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
-from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
 from askem.breaker import patiently
-from askem.errors import BackendUnavailable
+from askem.stores.servers import object_requests
 from askem.stores.servers.documents import Window
 from askem.stores.servers.names import Names
+from askem.stores.servers.object_requests import MOST, PAGE
 from askem.stores.servers.ours import our_object
-from askem.stores.servers.weaviate import Weaviate, is_refusal, refused_key
+from askem.stores.servers.weaviate import Weaviate
 
 T = TypeVar("T")
 _BATCH = 200
-_PAGE = 1_000
-_MOST = 10_000
 _ORDERS = 1_000
 _KEYS = 64
 _NOBODYS = "00000000-0000-0000-0000-000000000000"
@@ -47,7 +44,7 @@ class Objects:
         refused: dict[str, str] = {}
         for start in range(0, len(windows), _BATCH):
             part = windows[start : start + _BATCH]
-            answer = self._again(partial(_insert, collection or self._alias, part))
+            answer = self._again(partial(object_requests.insert, collection or self._alias, part))
             for place, reason in answer.items():
                 refused.setdefault(part[place].properties["source"], reason)
         return refused
@@ -62,7 +59,7 @@ class Objects:
             for revision in revisions[start : start + _KEYS]:
                 kept = kept & Filter.by_property("revision").not_equal(revision)
             # At most 10,000 a request.
-            while self._again(partial(_delete, collection or self._alias, kept)):
+            while self._again(partial(object_requests.delete, collection or self._alias, kept)):
                 continue
 
     def check_writable(self) -> None:
@@ -85,14 +82,14 @@ class Objects:
     def delete_windows(self, uuids: Sequence[str]) -> None:
         """One by one and by id: a filter does not find what was half written."""
         for uuid in uuids:
-            self._again(partial(_delete_by_id, self._alias, uuid))
+            self._again(partial(object_requests.delete_by_id, self._alias, uuid))
 
     def delete_passages(self, passage_ids: Sequence[str]) -> None:
         """Deletes these passages' objects, whatever their source."""
         for start in range(0, len(passage_ids), _BATCH):
             part = list(passage_ids[start : start + _BATCH])
             chosen = Filter.by_property("passage_id").contains_any(part)
-            while self._again(partial(_delete, self._alias, chosen)):
+            while self._again(partial(object_requests.delete, self._alias, chosen)):
                 continue
 
     def everything(self) -> tuple[dict[str, tuple[str, str, int, int]], list[str]]:
@@ -119,11 +116,13 @@ class Objects:
         """Each object's id, properties and, where asked for, its vector; in no order."""
         after: str | None = None
         while True:
-            page = self._again(partial(_page, collection or self._alias, vectors, after))
+            page = self._again(
+                partial(object_requests.page, collection or self._alias, vectors, after)
+            )
             for item in page:
                 vector = item.vector.get("default", [])
                 yield str(item.uuid), dict(item.properties), [float(x) for x in vector]
-            if len(page) < _PAGE:
+            if len(page) < PAGE:
                 return
             after = str(page[-1].uuid)
 
@@ -167,7 +166,7 @@ class Objects:
             return []
         chosen = Filter.by_property("source").contains_any(sources)
         rows = self._again(partial(self._fetch, chosen, vectors))
-        if len(rows) < _MOST:
+        if len(rows) < MOST:
             return rows
         if len(sources) > 1:
             half = len(sources) // 2
@@ -192,7 +191,7 @@ class Objects:
         answer = client.collections.use(self._alias).query.near_vector(
             near_vector=self._any_vector,
             filters=chosen,
-            limit=_MOST,
+            limit=MOST,
             return_properties=["passage_id", "source", "revision", "windows", "order", "window"],
             include_vector=vectors,
         )
@@ -227,39 +226,3 @@ def _by_passage(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str, int
         )
         for row in rows
     }
-
-
-def _page(
-    collection: str, vectors: bool, after: str | None, client: weaviate.WeaviateClient
-) -> list[Any]:
-    answer = client.collections.use(collection).query.fetch_objects(
-        limit=_PAGE, after=after, include_vector=vectors
-    )
-    return list(answer.objects)
-
-
-def _delete(collection: str, chosen: Any, client: weaviate.WeaviateClient) -> bool:
-    """Whether there may be more."""
-    answer = client.collections.use(collection).data.delete_many(where=chosen)
-    if answer.failed:
-        raise BackendUnavailable("weaviate", f"{answer.failed} objects could not be deleted")
-    return bool(answer.matches >= _MOST)
-
-
-def _delete_by_id(collection: str, uuid: str, client: weaviate.WeaviateClient) -> bool:
-    """Whether it was there."""
-    return bool(client.collections.use(collection).data.delete_by_id(uuid))
-
-
-def _insert(
-    collection: str, windows: Sequence[Window], client: weaviate.WeaviateClient
-) -> dict[int, str]:
-    """Reasons of those that were refused, by place."""
-    objects = [DataObject(w.properties, uuid=w.uuid, vector=w.vector) for w in windows]
-    try:
-        answer = client.collections.use(collection).data.insert_many(objects)
-    except WeaviateInsertManyAllFailedError as error:
-        if is_refusal(str(error)):
-            raise refused_key() from error
-        return dict.fromkeys(range(len(windows)), str(error))
-    return {place: failed.message for place, failed in answer.errors.items()}
