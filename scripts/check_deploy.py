@@ -110,6 +110,8 @@ def compose_service(name: str, service: dict[str, Any], *, one_host: bool) -> It
         yield "an engine in another network than `engines`"
     if name == "agent" and "engines" in service["networks"]:
         yield "reaches the engines"
+    if name == "ingest" and (service["build"]["args"].get("WITH_AGENT") == "1") != one_host:
+        yield "has the agent in its image, or lacks it where one process answers everything"
     if service.get("ports") and name != ("ingest" if one_host else "nginx"):
         yield "has a port of its own to the outside"
     for setting, value in (service.get("environment") or {}).items():

@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Each after those that it names as constraints, so that all come from one resolution.
 LOCKS = {
     "requirements.in": "requirements.lock",
     "requirements-servers.in": "requirements-servers.lock",
+    "requirements-retriever.in": "requirements-retriever.lock",
+    "requirements-ingest.in": "requirements-ingest.lock",
+    "requirements-agent.in": "requirements-agent.lock",
     "requirements-dev.in": "requirements-dev.lock",
     "requirements-encoder.in": "requirements-encoder.lock",
     "requirements-dpr.in": "requirements-dpr.lock",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 from pydantic import ValidationError
@@ -65,14 +65,28 @@ def readable_errors() -> Iterator[None]:
         _stop("interrupted; run the same command again to go on", status=130)
     except ValidationError as error:
         for problem in error.errors():
-            where = "_".join(str(part) for part in problem["loc"]).upper()
-            click.echo(f"askem: ASKEM_{where}: {problem['msg']}", err=True)
+            click.echo(f"askem: {_setting(problem['loc'])}: {_wrong(problem)}", err=True)
         sys.exit(2)
     except SettingsError as error:
         # Says which field's value could not be read; its cause, the parser's words, is worth more.
         _stop(f"settings: {error}: {error.__cause__}", status=2)
     except (AskemError, OSError, sqlite3.Error) as error:
         _stop(str(error))
+
+
+def _setting(place: Sequence[str | int]) -> str:
+    """A setting as it is written in the environment: `ASKEM_MODELS[0]`."""
+    name, *rest = map(str, place or ("settings",))
+    # Those that are known by another prefix are named in capitals already.
+    name = name if name.isupper() else f"ASKEM_{name.upper()}"
+    return name + "".join(f"[{part}]" for part in rest)
+
+
+_KINDS = {"tuple_type": "must be a JSON list", "dict_type": "must be a JSON object"}
+
+
+def _wrong(problem: Mapping[str, Any]) -> str:
+    return _KINDS.get(problem["type"]) or str(problem["msg"])
 
 
 def _stop(message: str, status: int = 1) -> NoReturn:

@@ -105,6 +105,8 @@ class Question:
     screening_top_k: int = 100
     nearest_top_k: int = 0
     """How many of the nearest passages join those that were screened, whatever their words."""
+    rerank_top_k: int = 0
+    """How many of the best a reranker puts in its own order; 0: it is not asked."""
     ranking: Ranking = "proximity"
     allow_degraded: bool = False
     """Whether one leg's answer will do where the other's engine cannot answer."""
@@ -160,9 +162,12 @@ class Hit:
     bm25: float | None = None
     """None where the sparse leg was not asked (`/vector`) or did not reach the passage."""
     sparse_rank: int | None = None
-    """Rank in the sparse leg, from 1."""
+    """Rank in the sparse leg, from 1; None where the passage joined by its distance."""
     dense_rank: int | None = None
     """Rank by distance among the passages that the dense leg compared, from 1."""
+    rerank_score: float | None = None
+    """The reranker's, higher is better, comparable within one model only; None where it did not
+    read the passage. Hits with one come first, ordered by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,8 @@ class SearchResult:
     """Wall time per stage in milliseconds; stages may overlap."""
     screened: int | None = None
     """How many passages the sparse leg handed on; None when it was not asked."""
+    joined: int = 0
+    """How many more were ranked since they are among the nearest."""
     terms: tuple[str, ...] = ()
     """The question's content terms, as analysed and repaired."""
     unknown_terms: tuple[str, ...] = ()
@@ -196,6 +203,8 @@ class SearchResult:
     nearest_distance: float | None = None
     """Of the nearest passage under the filters, screened or not, and beyond any cut; None where
     there is none, where it was not asked for, and without the dense leg."""
+    reranked: int = 0
+    """How many of the best a reranker has read."""
     degraded: tuple[str, ...] = ()
     """The engines that could not answer, where the question allowed to go without."""
 

@@ -185,5 +185,16 @@ class PassageWriter(Protocol):
 
 
 class Reranker(Protocol):
+    """A model that reads question and passage together. Thread-safe."""
+
+    @property
+    def reranker_id(self) -> str:
+        """Model name and the hash of its files: two rerankers with one id give equal scores."""
+
+    @property
+    def batch(self) -> int:
+        """How many passages are best read at a time, at least 1."""
+
     def rerank(self, question: str, passages: Sequence[Passage]) -> NDArray[np.float64]:
-        """Scores parallel to `passages`, higher is better."""
+        """Scores parallel to `passages`, higher is better. A passage longer than the model's
+        window counts by its best part. Blocks."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +17,7 @@ from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder
 from askem.testing.inprocess import AppRunner
+from askem.testing.waiting import until_async
 from askem_ingest.app import make_service as ingest_service
 from askem_ingest.settings import IngestSettings
 from askem_ingest.state import Access
@@ -61,12 +61,12 @@ def door(tmp_path: Path, keyring: Keyring) -> Iterator[AppRunner]:
 
 
 async def ended(door: AppRunner, location: str) -> Any:
-    for _ in range(1000):
-        job = (await door.client.get(location)).json()
-        if job["state"] in ("done", "failed"):
-            return job
-        await asyncio.sleep(0.02)
-    raise AssertionError(job)
+    async def job() -> Any:
+        answer = await door.client.get(location)
+        assert answer.status_code == 200, answer.text
+        return answer.json() if answer.json()["state"] in ("done", "failed") else None
+
+    return await until_async(job)
 
 
 def found(door: AppRunner) -> list[str]:

@@ -20,6 +20,7 @@ import pytest
 from askem.stores.embedded import EmbeddedStore
 from askem.stores.embedded.verify import EmbeddedVerifier
 from askem.testing.fakes import FakeEncoder
+from askem.testing.waiting import until
 
 ROUNDS = int(os.environ.get("ASKEM_KILL_ROUNDS", "6"))
 KEY = "test-key-0123456789"
@@ -93,12 +94,12 @@ class Server:
 
     def until(self, address: str, true: Callable[[Any], bool]) -> Any:
         """The job, once that is so."""
-        for _ in range(3000):
+
+        def look() -> Any:
             job = self.get(address)
-            if true(job):
-                return job
-            time.sleep(0.02)
-        raise AssertionError(job)
+            return job if true(job) else None
+
+        return until(look)
 
     def ended(self, address: str) -> Any:
         return self.until(address, lambda job: job["state"] in ("done", "failed"))

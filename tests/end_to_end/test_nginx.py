@@ -98,7 +98,7 @@ def client(base: str) -> Iterator[httpx.Client]:
         ("POST", "/jobs", "ingest"),
         ("GET", "/jobs/1", "ingest"),
         ("POST", "/react", "agent"),
-        ("POST", "/ask", "agent"),
+        ("POST", "/ask", "retriever"),
         ("GET", "/", "agent"),
     ],
 )
@@ -113,7 +113,7 @@ def test_without_an_agent_its_paths_are_not_found() -> None:
         nobody = f"http://127.0.0.1:{door.free_port()}"
         upstreams = {"retriever": nobody, "ingest": nobody, "agent": ""}
         with door.open_door(Path(folder), upstreams) as url:
-            for path in ("/", "/react", "/ask"):
+            for path in ("/", "/react"):
                 answer = httpx.post(url + path, json={}, trust_env=False)
                 assert answer.status_code == 404
                 assert answer.headers["content-type"] == "application/problem+json"

@@ -118,6 +118,7 @@ def test_the_twins_agree(twins: tuple[Retriever, Retriever]) -> None:
         variants += [
             Question(text, filters=filters, repair=True, nearest=True),
             Question(text, top_k=50, filters=filters, screening_top_k=5),
+            Question(text, filters=filters, screening_top_k=5, nearest_top_k=10, nearest=True),
             Question(text, filters=filters, max_distance=0.6),
         ]
         for question, search in product(variants, ("hybrid", "vector")):
@@ -130,8 +131,9 @@ def test_the_twins_agree(twins: tuple[Retriever, Retriever]) -> None:
 
 def _same(one: SearchResult, other: SearchResult, question: Question) -> float:
     """The largest gap between distances."""
-    assert (one.screened, one.terms, one.unknown_terms) == (
+    assert (one.screened, one.joined, one.terms, one.unknown_terms) == (
         other.screened,
+        other.joined,
         other.terms,
         other.unknown_terms,
     ), question

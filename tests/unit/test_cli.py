@@ -43,6 +43,9 @@ def test_commands_that_read_make_no_folder(command: str, tmp_path: Path) -> None
     [
         ({"ASKEM_TOPIC_ALIASES": "{bad"}, "topic_aliases"),
         ({"ASKEM_ENCODER_THREADS": "none"}, "ASKEM_ENCODER_THREADS"),
+        ({"ASKEM_TOPIC_ALIASES": "[]"}, "askem: ASKEM_TOPIC_ALIASES: must be a JSON object"),
+        ({"ASKEM_TOPIC_ALIASES": '{"a": 1}'}, "askem: ASKEM_TOPIC_ALIASES[a]: "),
+        ({"ASKEM_STORES": "x"}, "askem: ASKEM_STORES: "),
         ({"ASKEM_ENCODER": "/no/such/folder"}, "ASKEM_ENCODER"),
     ],
 )
@@ -86,3 +89,20 @@ def test_what_failed_is_listed(papers: Path) -> None:
     assert [line.split()[0] for line in listed] == ["complete", "failed", "failed"]
     assert "a PDF" in listed[1]
     assert "at most" in listed[2]
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"ASKEM_MODELS": '{"name": "x"}'}, "askem: ASKEM_MODELS: must be a JSON list"),
+        ({"ASKEM_MODELS": '["x"]'}, "askem: ASKEM_MODELS[0]: must be a JSON object"),
+        ({"OPENAI_BASE_URL": "x"}, "askem: OPENAI_BASE_URL: "),
+    ],
+)
+def test_a_wrong_setting_of_the_agent_is_named(
+    tmp_path: Path, environment: dict[str, str], said: str
+) -> None:
+    done = askem("ask", "Why?", folder=tmp_path, **environment)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -13,8 +13,8 @@ from pydantic import SecretStr
 from askem.http.compose import Host, Service, build_app
 from askem.http.health import Probe
 from askem.http.keywatch import KeyringWatch
-from askem.http.slots import Slots
 from askem_agent import examples
+from askem_agent.places import Places
 from askem_agent.routes import router
 from askem_agent.settings import AgentSettings
 from askem_agent.state import NAME, Components, State
@@ -34,7 +34,13 @@ def create_app(
     """
     keys = [settings.api_key.get_secret_value()] if settings.api_key else []
     services = [make_service(settings, components)]
-    return build_app(services, api_keys=keys, keyring=keyring, title="Askem agent")
+    return build_app(
+        services,
+        api_keys=keys,
+        keyring=keyring,
+        rate_per_minute=settings.rate_per_minute,
+        title="Askem agent",
+    )
 
 
 def service(host: Host) -> Service:
@@ -58,7 +64,7 @@ def make_service(settings: AgentSettings, components: Components | None = None) 
     async def opened(app: FastAPI) -> AsyncIterator[Sequence[Probe]]:
         async with AsyncExitStack() as stack:
             ready = components or await _open(settings, stack)
-            runs = Slots("questions", settings.agent_runs)
+            runs = Places("questions", settings.agent_runs)
             setattr(app.state, NAME, State(settings, ready.agent, runs))
             _log.info("agent ready, model %s", settings.model)
             yield ready.probes

@@ -13,8 +13,13 @@ from askem_agent.wire import Limit
 
 _BYTES_PER_TOKEN = 2
 """Fewer than any tokenizer's on average, so that an estimate is too high rather than too low."""
+_CHARS_PER_TOKEN = 8
+"""More than any tokenizer's on average: what a model writes beyond that was not asked for."""
+_MOST_CHARS = 200_000
 _TALKING_SHARE = 0.75
-"""Of the time; the rest is for a last answer."""
+"""Of the time; the rest is for a last answer ..."""
+_WRITING_SHARE = 0.85
+"""... and from here on for picking and checking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +71,19 @@ class Budget:
         return self._start + self._limits.seconds * _TALKING_SHARE
 
     @property
+    def writing_until(self) -> float:
+        """When the last call must have ended."""
+        return self._start + self._limits.seconds * _WRITING_SHARE
+
+    @property
     def deadline(self) -> float:
         return self._start + self._limits.seconds
+
+    @property
+    def most_chars(self) -> int:
+        """Of what a model may write in one call."""
+        asked = self._rates.max_output_tokens * _CHARS_PER_TOKEN if self._rates else _MOST_CHARS
+        return min(asked, _MOST_CHARS)
 
     @property
     def cost(self) -> float | None:
@@ -87,7 +103,7 @@ class Budget:
         if self.model_calls + calls > self._limits.model_calls:
             return "model calls"
         now = asyncio.get_running_loop().time()
-        if now >= (self.deadline if last else self.talking_until):
+        if now >= (self.writing_until if last else self.talking_until):
             return "time"
         if self._rates is None:
             return None
@@ -113,8 +129,11 @@ class Budget:
         self.output_tokens += usage["output_tokens"] if usage else _tokens(reply)
         self._counted = (len(messages), read)
 
-    def count_unusable(self, messages: Sequence[BaseMessage], usage: UsageMetadata | None) -> None:
-        """Books the tokens of a call that came to nothing."""
+    def count_unusable(
+        self, messages: Sequence[BaseMessage], usage: UsageMetadata | None = None
+    ) -> None:
+        """Books the tokens of a call that came to nothing, or was cut off: what was read can be
+        estimated, what was written until then cannot."""
         self.count(messages, AIMessage("", usage_metadata=usage))
 
     def _estimate(self, messages: Sequence[BaseMessage]) -> int:
@@ -125,5 +144,10 @@ class Budget:
 
 def _tokens(message: BaseMessage) -> int:
     calls = message.tool_calls if isinstance(message, AIMessage) else ()
-    size = len(message.text.encode()) + sum(len(str(call).encode()) for call in calls)
+    size = _bytes(message.text) + sum(_bytes(str(call)) for call in calls)
     return size // _BYTES_PER_TOKEN + 8
+
+
+def _bytes(text: str) -> int:
+    # What a server says may hold what UTF-8 cannot carry.
+    return len(text.encode(errors="replace"))

@@ -128,9 +128,9 @@ def _print_quotes(doc: PassageOut, sentence: SentenceOut, width: int) -> None:
 
 def _remarks(answer: ReactResponse) -> list[str]:
     remarks = []
-    if answer.confidence:
+    if answer.confidence or answer.confidence_basis:
         basis = f": {answer.confidence_basis}" if answer.confidence_basis else ""
-        remarks.append(f"Confidence {answer.confidence}{basis}")
+        remarks.append(f"Confidence {answer.confidence or 'unknown'}{basis}")
     if answer.stopped:
         remarks.append(f"Stopped early by the limit of {answer.stopped}.")
     if answer.dropped:

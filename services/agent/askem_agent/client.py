@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from askem.http import exchange
 from askem.http.client import BlockingClient
-from askem.http.exchange import Call, ServerFault, Unavailable
+from askem.http.exchange import Busy, Call, ServerFault, Unavailable
 from askem.http.problems import Problem
 from askem_agent.events import EventName
 from askem_agent.wire import (
@@ -121,7 +121,7 @@ def _event(name: str, data: str) -> Event:
         raise ServerFault(f"an event {name!r} of another shape") from None
 
 
-def _failure(problem: Problem) -> Unavailable | ServerFault:
+def _failure(problem: Problem) -> Busy | ServerFault:
     message = f"{problem.status} {problem.detail or problem.title}"
-    kind = Unavailable if problem.status in (502, 503, 504) else ServerFault
+    kind = Busy if problem.status in (502, 503, 504) else ServerFault
     return kind(message, request_id=problem.request_id)

@@ -62,7 +62,7 @@ ANSWER: dict[str, Any] = {
     "reason": None,
     "found_instead": [],
     "confidence": "high",
-    "confidence_basis": "90% of such answers, picked from passages, had the right words where it "
+    "confidence_basis": "90% of such answers, picked from papers, had the right words where it "
     "was measured",
     "stopped": None,
     "dropped": 0,

@@ -13,6 +13,8 @@ from askem.http.fields import FieldErrors
 from askem.http.problems import Problem, described, request_id
 
 PREFIX = "urn:askem:"
+MAX_RETRY_AFTER_S = 60.0
+"""Whatever a server upstream asks for."""
 _log = logging.getLogger("askem.agent")
 
 
@@ -30,7 +32,8 @@ def failure(scope: Mapping[str, Any], error: Exception) -> tuple[Problem, dict[s
     _log.warning("request %s: %s: %r", request_id(scope), kind, str(error))
     headers = {}
     if isinstance(error, BackendUnavailable):
-        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_s)))
+        seconds = math.ceil(min(error.retry_after_s, MAX_RETRY_AFTER_S))
+        headers["Retry-After"] = str(max(1, seconds))
     return described(scope, status, detail, kind=f"{PREFIX}{kind}"), headers
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -25,6 +26,8 @@ from askem_agent.notebook import Observation
 from askem_agent.tool import SearchTool
 from askem_agent.wire import Limit
 
+MAX_CALLS = 8
+"""Of the tool in one step of the model; further ones are as if not made."""
 _WRITE_NOW = "You cannot search any more. Write the answer now, from the passages above alone."
 
 
@@ -45,15 +48,17 @@ class Conversation:
         self.messages: list[BaseMessage] = []
         self.model_ms = 0.0
 
-    def begin(self, question: str, first: Observation) -> None:
-        """The model finds the first search, with the question itself, done."""
-        call = ToolCall(name=tool.NAME, args={"question": question}, id="call_0", type="tool_call")
-        self.messages = [
-            SystemMessage(system_prompt()),
-            HumanMessage(question),
-            AIMessage("", tool_calls=[call]),
-            tool.result(call, first),
-        ]
+    def begin(self, question: str, found: Sequence[Observation]) -> None:
+        """The model finds the first searches, for the question itself or its parts, done."""
+        self.messages = [SystemMessage(system_prompt()), HumanMessage(question)]
+        for number, observation in enumerate(found):
+            call = ToolCall(
+                name=tool.NAME,
+                args={"question": observation.query},
+                id=f"call_{number}",
+                type="tool_call",
+            )
+            self.messages += [AIMessage("", tool_calls=[call]), tool.result(call, observation)]
 
     async def talk(self) -> Draft:
         """Lets the model search until it writes, or until a limit; then it has one call without
@@ -66,7 +71,7 @@ class Conversation:
                     reply = await self._ask(talker)
                     self.messages.append(reply)
                     if not reply.tool_calls:
-                        return Draft(str(reply.text), None)
+                        return self._draft(reply, None)
                     for call in reply.tool_calls:
                         self.messages.append(await self._search.answer(call))
             except TimeoutError:
@@ -77,17 +82,23 @@ class Conversation:
             if self._search.refused_search:
                 stopped = "searches"
                 break
-        return Draft(await self._last_words(), stopped)
+        last = await self._last_words()
+        return Draft(None, stopped) if last is None else self._draft(last, stopped)
 
-    async def _last_words(self) -> str | None:
+    def _draft(self, reply: AIMessage, stopped: Limit | None) -> Draft:
+        """What was written, as far as it was asked for."""
+        text, most = str(reply.text), self._budget.most_chars
+        return Draft(text[:most], stopped or ("length" if len(text) > most else None))
+
+    async def _last_words(self) -> AIMessage | None:
         self._answer_open_calls()
         messages = [*self.messages, HumanMessage(_WRITE_NOW)]
         if self._budget.limit_reached(messages, last=True):
             return None
         self.messages = messages
         try:
-            async with asyncio.timeout_at(self._budget.deadline) as deadline:
-                return str((await self._ask(self._model)).text)
+            async with asyncio.timeout_at(self._budget.writing_until) as deadline:
+                return await self._ask(self._model)
         except ModelMalformed:
             # It goes on calling a tool that it no longer has: what was seen is still there.
             return None
@@ -104,9 +115,14 @@ class Conversation:
         except ModelMalformed as error:
             self._budget.count_unusable(self.messages, error.usage)
             raise
+        except asyncio.CancelledError:
+            self._budget.count_unusable(self.messages)
+            raise
         finally:
             self.model_ms += (time.perf_counter() - start) * 1e3
         self._budget.count(self.messages, reply)
+        if len(reply.tool_calls) > MAX_CALLS:
+            return reply.model_copy(update={"tool_calls": reply.tool_calls[:MAX_CALLS]})
         return reply
 
     def _answer_open_calls(self) -> None:

@@ -93,9 +93,6 @@ class Notebook:
         """Of all searches, each once."""
         return tuple(dict.fromkeys(repair for seen in self.seen for repair in seen.repairs))
 
-    def texts(self) -> list[str]:
-        return [source.text for source in self._sources.values()]
-
 
 def _normalised(query: str) -> str:
     return re.sub(r"\s+", " ", query).strip(" ?!.").casefold()

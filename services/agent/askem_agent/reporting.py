@@ -12,6 +12,7 @@ from askem_agent.budget import Budget
 from askem_agent.composing import Composed
 from askem_agent.events import Emit
 from askem_agent.notebook import Notebook
+from askem_agent.settings import EXTRACTIVE
 from askem_agent.tool import SearchTool
 from askem_agent.wire import (
     CitationEvent,
@@ -24,7 +25,8 @@ from askem_agent.wire import (
 )
 
 MAX_FOUND_INSTEAD = 3
-BASIS = "{:.0%} of such answers, picked from passages, had the right words where it was measured"
+BASIS = "{:.0%} of such answers, picked from papers, had the right words where it was measured"
+UNMEASURED = "how often answers that a language model wrote are right was not measured"
 REFUSALS: dict[Reason, str] = {
     "no content": "No answer: the question has no word that could be searched for.",
     "nothing found": "No answer: nothing in the corpus matches this question.",
@@ -60,8 +62,8 @@ class Report:
         response = self._response(text, reason=reason, dropped=dropped)
         return self._final(response.model_copy(update={"found_instead": nearest}))
 
-    def answered(self, composed: Composed, sure: Confidence) -> ReactResponse:
-        """The answer, sent sentence by sentence first."""
+    def answered(self, composed: Composed, sure: Confidence | None) -> ReactResponse:
+        """The answer, sent sentence by sentence first. `sure`: None where it was not measured."""
         markers = {passage_id: number for number, passage_id in enumerate(composed.used, 1)}
         for index, (piece, sentence) in enumerate(
             zip(composed.pieces, composed.sentences, strict=True)
@@ -83,12 +85,15 @@ class Report:
             "used_docs": tuple(map(self._notebook.doc, composed.used)),
             "sentences": tuple(map(_sentence, composed.sentences)),
             "confidence": sure,
-            "confidence_basis": BASIS.format(RIGHT[sure]),
+            "confidence_basis": BASIS.format(RIGHT[sure]) if sure else UNMEASURED,
         }
         return self._final(response.model_copy(update=update))
 
-    def confidence(self) -> Confidence:
-        """Takes some milliseconds."""
+    def confidence(self) -> Confidence | None:
+        """Takes some milliseconds. None for what a language model wrote: only answers that were
+        picked have been measured."""
+        if self.model != EXTRACTIVE:
+            return None
         seen = self._notebook.seen
         return confidence(seen[0], pick(self._question, seen))
 

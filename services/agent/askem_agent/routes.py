@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from askem.errors import AskemError
 from askem.http.body import body_schema, read_body
 from askem.http.fields import FieldErrors
+from askem.http.keys import KEY_LABEL
 from askem.http.problems import answer
 from askem_agent import examples
 from askem_agent.failures import failure
@@ -54,12 +55,13 @@ async def react(request: Request) -> Response:
     state.agent.check(body)
     if wants_events(request.headers.get("accept", "")):
         run_s = state.settings.agent_max_seconds
-        return EventStream(lambda emit: state.agent.answer(body, emit), state.runs, run_s=run_s)
+        place = state.runs.taken(_key(request))
+        return EventStream(lambda emit: state.agent.answer(body, emit), place, run_s=run_s)
     return await _whole(request, state, body)
 
 
 async def _whole(request: Request, state: State, body: ReactRequest) -> Response:
-    with state.runs.taken():
+    with state.runs.taken(_key(request)):
         try:
             found = await unless_gone(request.receive, state.agent.answer(body))
         except (AskemError, FieldErrors) as error:
@@ -67,3 +69,8 @@ async def _whole(request: Request, state: State, body: ReactRequest) -> Response
     if found is None:
         return Response(status_code=_GONE)
     return Response(found.model_dump_json(), media_type="application/json")
+
+
+def _key(request: Request) -> str:
+    """As logs name it."""
+    return str(getattr(request.state, KEY_LABEL, ""))

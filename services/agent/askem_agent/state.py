@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from fastapi import Request
 
 from askem.http.health import Probe
-from askem.http.slots import Slots
+from askem_agent.places import Places
 from askem_agent.settings import AgentSettings
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class State:
 
     settings: AgentSettings
     agent: Agent
-    runs: Slots
+    runs: Places
 
 
 def state_of(request: Request) -> State:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager
 
 from fastapi import Response
 from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
 from askem.http.problems import Problem
-from askem.http.slots import Slots
 from askem_agent.events import Emit, EventName
 from askem_agent.failures import failure
 from askem_agent.presence import unless_gone
 
 MEDIA_TYPE = "text/event-stream"
-KEEP_ALIVE_S = 10.0
+PIECE_S = 10.0
+"""How long a reader may leave a piece unread, and how long a silence may be."""
+PIECE_BYTES = 16 * 1024
 _READING_S = 30.0
 """How much longer than the run a reader may take."""
 _log = logging.getLogger("askem.agent")
@@ -32,17 +34,23 @@ class EventStream(Response):
     """
 
     def __init__(
-        self, work: Work, slots: Slots, *, run_s: float, keep_alive_s: float = KEEP_ALIVE_S
+        self,
+        work: Work,
+        place: AbstractContextManager[None],
+        *,
+        run_s: float,
+        piece_s: float = PIECE_S,
     ) -> None:
-        """`run_s`: the longest run; `keep_alive_s`: the longest silence."""
+        """`place` is held while it lasts. `run_s`: the longest run; `piece_s`: the longest silence,
+        and the longest time that a piece may wait to be read."""
         super().__init__(media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._work, self._slots = work, slots
-        self._longest_s, self._keep_alive_s = run_s + _READING_S, keep_alive_s
+        self._work, self._place = work, place
+        self._longest_s, self._piece_s = run_s + _READING_S, piece_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises Overloaded, before anything is sent, where no place is free."""
-        with self._slots.taken():
+        with self._place:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             try:
                 async with asyncio.timeout(self._longest_s):
@@ -54,8 +62,10 @@ class EventStream(Response):
         queue: _Queue = asyncio.Queue()
         run = asyncio.create_task(self._produce(scope, queue))
         try:
-            async for piece in _pieces(queue, self._keep_alive_s):
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            async for piece in _pieces(queue, self._piece_s):
+                # A server waits here while the reader's buffers are full.
+                async with asyncio.timeout(self._piece_s):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             run.cancel()
@@ -79,16 +89,17 @@ def event(name: EventName, data: BaseModel) -> bytes:
     return f"event: {name}\ndata: {data.model_dump_json(exclude_none=without)}\n\n".encode()
 
 
-async def _pieces(queue: _Queue, keep_alive_s: float) -> AsyncIterator[bytes]:
+async def _pieces(queue: _Queue, longest_silence_s: float) -> AsyncIterator[bytes]:
     while True:
         try:
-            async with asyncio.timeout(keep_alive_s):
+            async with asyncio.timeout(longest_silence_s):
                 piece = await queue.get()
         except TimeoutError:
             piece = b": the answer is being worked on\n\n"
         if piece is None:
             return
-        yield piece
+        for start in range(0, len(piece), PIECE_BYTES):
+            yield piece[start : start + PIECE_BYTES]
 
 
 def wants_events(accept: str) -> bool:

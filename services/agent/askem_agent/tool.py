@@ -8,8 +8,10 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 
 from askem.http.fields import FieldErrors
+from askem.text.decoding import clean
 from askem_agent.budget import Budget
 from askem_agent.events import Emit
+from askem_agent.inert import inert
 from askem_agent.notebook import Notebook, Observation
 from askem_agent.observing import observation_text
 from askem_agent.searching import Searcher
@@ -36,7 +38,9 @@ SCHEMA: dict[str, Any] = {
     },
 }
 NO_SEARCH_LEFT = "No search is left. Answer from the passages you have."
-_BAD_QUESTION = "Give `question` as text of 1 to 4,000 characters."
+MAX_QUERY_CHARS = 400
+"""Of a model's question; what is beyond is cut off."""
+_BAD_QUESTION = "Give `question` as text."
 
 
 class SearchTool:
@@ -65,7 +69,8 @@ class SearchTool:
         question = call["args"].get("question")
         if call["name"] != NAME:
             return error(call, f"There is no tool but {NAME}.")
-        if not isinstance(question, str) or not self._searcher.takes(question):
+        question = _query(question) if isinstance(question, str) else ""
+        if not self._searcher.takes(question):
             return error(call, _BAD_QUESTION)
         if known := self._notebook.known(question):
             self._begin(question, "model")
@@ -80,8 +85,10 @@ class SearchTool:
             return error(call, _BAD_QUESTION)
 
     def _begin(self, question: str, asked_by: AskedBy) -> None:
-        number = len(self.steps) + 1
-        self._emit("step", StepEvent(number=number, query=question, asked_by=asked_by))
+        step = StepEvent(
+            number=len(self.steps) + 1, query=_shown(question, asked_by), asked_by=asked_by
+        )
+        self._emit("step", step)
 
     def _end(
         self, question: str, asked_by: AskedBy, observation: Observation, *, ms: float | None
@@ -89,7 +96,7 @@ class SearchTool:
         """`ms`: None where the same had been asked before."""
         step = StepOut(
             number=len(self.steps) + 1,
-            query=question,
+            query=_shown(question, asked_by),
             asked_by=asked_by,
             hits=len(observation.numbers),
             new=0 if ms is None else len(observation.new),
@@ -103,6 +110,16 @@ class SearchTool:
             for source in observation.seen.sources
         )
         self._emit("observation", ObservationEvent(step=step, passages=passages))
+
+
+def _query(written: str) -> str:
+    """A model's question on one line, without anything invisible."""
+    return " ".join(clean(written[: 4 * MAX_QUERY_CHARS]).text.split())[:MAX_QUERY_CHARS].strip()
+
+
+def _shown(question: str, asked_by: AskedBy) -> str:
+    """Callers get their own question as it was, and a model's without what renderers act on."""
+    return inert(question) if asked_by == "model" else question
 
 
 def result(call: ToolCall, observation: Observation, *, repeated: bool = False) -> ToolMessage:

@@ -11,8 +11,8 @@ from askem.http.answers import AnswerModel, PassageOut, RepairOut
 from askem.http.fields import Clean
 from askem.http.wire import HybridRequest
 
-Limit = Literal["model calls", "searches", "tokens", "cost", "time"]
-"""What a run may use up."""
+Limit = Literal["model calls", "searches", "tokens", "cost", "time", "length"]
+"""What a run may use up; length is that of what the model wrote, and of the whole answer."""
 AskedBy = Literal["question", "model"]
 """Who chose a search: the server, with the question itself, or the model."""
 
@@ -110,7 +110,9 @@ class ReactResponse(AnswerModel):
     found_instead: tuple[PassageOut, ...] = Field(
         description="In a refusal the nearest passages, at most three."
     )
-    confidence: Confidence | None = Field(description="Null in a refusal.")
+    confidence: Confidence | None = Field(
+        description="Null in a refusal, and where a language model wrote the answer."
+    )
     confidence_basis: str | None = Field(
         description="How often answers of this confidence were right where it was measured."
     )

@@ -7,12 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from pydantic import SecretStr, ValidationError
 
-from askem.errors import ConfigurationError
-from askem.http.client import (
-    AskemClient,
-    AsyncAskemClient,
-    NotFoundError,
-)
+from askem.errors import BackendUnavailable, ConfigurationError
+from askem.http.client import AskemClient, AsyncAskemClient, NotFoundError, Unavailable
 from askem.http.health import Probe
 from askem_agent.budget import Limits, Rates
 from askem_agent.extractive_chat import ExtractiveChat
@@ -20,6 +16,7 @@ from askem_agent.models import ModelConfig, ModelConnection
 from askem_agent.run import Agent, ChatModel, Policy
 from askem_agent.settings import EXTRACTIVE, HYBRID, AgentSettings
 from askem_agent.state import Components
+from askem_agent.workers import Workers
 
 _PROBE_S = 4.0
 
@@ -35,11 +32,14 @@ async def open_components(settings: AgentSettings) -> AsyncIterator[Components]:
                 endpoint.removesuffix(HYBRID), key, timeout_s=settings.retriever_timeout_s
             )
             retrievers[endpoint] = await stack.enter_async_context(client)
+        workers = Workers()
+        stack.callback(workers.close)
         agent = Agent(
-            models=await _models(settings, stack),
+            models=await _models(settings, workers, stack),
             default_model=settings.model,
             retrievers=retrievers,
             policy=policy(settings),
+            workers=workers,
         )
         yield Components(agent, [retriever_probe(settings.retriever_url, key)])
 
@@ -55,6 +55,7 @@ def policy(settings: AgentSettings) -> Policy:
         ),
         thresholds=settings.thresholds,
         unsupported=settings.unsupported,
+        topic_aliases=settings.topic_aliases,
     )
 
 
@@ -65,8 +66,10 @@ def _key(settings: AgentSettings) -> str:
     return key.get_secret_value()
 
 
-async def _models(settings: AgentSettings, stack: AsyncExitStack) -> dict[str, ChatModel]:
-    models = {EXTRACTIVE: ChatModel(ExtractiveChat(), rates=None)}
+async def _models(
+    settings: AgentSettings, workers: Workers, stack: AsyncExitStack
+) -> dict[str, ChatModel]:
+    models = {EXTRACTIVE: ChatModel(ExtractiveChat(workers), rates=None)}
     configs = model_configs(settings)
     if not configs:
         return models
@@ -109,9 +112,18 @@ def _connection(settings: AgentSettings, name: str) -> ModelConnection:
             f"the model {name} is configured without a key: set OPENAI_API_KEY (any text for a "
             f"server without keys), or ASKEM_MODEL={EXTRACTIVE} and no ASKEM_MODELS"
         )
+    try:
+        return _connected(settings, settings.openai_api_key)
+    except ValidationError as error:
+        # Of the settings that it is made of, only the key is not checked before.
+        what = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ConfigurationError(f"OPENAI_API_KEY: {what}") from None
+
+
+def _connected(settings: AgentSettings, key: SecretStr) -> ModelConnection:
     return ModelConnection(
         base_url=settings.openai_base_url,
-        api_key=SecretStr(settings.openai_api_key.get_secret_value()),
+        api_key=key,
         idle_timeout_s=settings.model_idle_timeout_s,
         # The run's own clock ends a call earlier, and knows what to do then.
         total_timeout_s=settings.agent_max_seconds,
@@ -131,6 +143,8 @@ def retriever_probe(base_url: str, key: str) -> Probe:
             except NotFoundError:
                 # A foreign retriever may have nothing but /hybrid.
                 return "answers"
+            except Unavailable as error:
+                raise BackendUnavailable("retriever", str(error)) from error
         return "answers"
 
     return Probe("agent's retriever", answers)

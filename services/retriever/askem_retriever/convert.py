@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
@@ -28,6 +28,8 @@ from askem_retriever.settings import RetrieverSettings
 HITS = TypeAdapter(list[wire.PassageOut])
 TOPICS = TypeAdapter(list[wire.TopicOut])
 
+_Value = TypeVar("_Value")
+
 
 def to_question(
     request: wire.VectorRequest, settings: RetrieverSettings, *, nearest: bool = False
@@ -36,11 +38,6 @@ def to_question(
 
     `nearest`: whether the answer tells the nearest passage's distance.
     """
-    ranking, screening_top_k = settings.ranking, wire.DEFAULT_SCREENING_TOP_K
-    repair = settings.repair
-    if isinstance(request, wire.HybridRequest):
-        ranking, screening_top_k = request.ranking or ranking, request.screening_top_k
-        repair = repair if request.repair is None else request.repair
     return Question(
         text=request.question,
         top_k=request.top_k,
@@ -58,12 +55,27 @@ def to_question(
             move_away_from_weight=_weight(request.move_away_from, request.move_away_from_weight),
         ),
         max_distance=settings.max_distance if request.distance is None else request.distance,
-        screening_top_k=screening_top_k,
-        ranking=ranking,
-        allow_degraded=isinstance(request, wire.HybridRequest) and request.allow_degraded,
-        repair=repair,
         nearest=nearest,
+        **(_hybrid_fields(request, settings) if isinstance(request, wire.HybridRequest) else {}),
     )
+
+
+def _hybrid_fields(request: wire.HybridRequest, settings: RetrieverSettings) -> dict[str, Any]:
+    """What a question asks of `/hybrid` alone."""
+    return {
+        "screening_top_k": request.screening_top_k,
+        "nearest_top_k": _or(request.nearest_top_k, settings.nearest_top_k),
+        "rerank_top_k": _or(
+            request.rerank_top_k, settings.rerank_top_k if settings.reranker else 0
+        ),
+        "ranking": _or(request.ranking, settings.ranking),
+        "allow_degraded": request.allow_degraded,
+        "repair": _or(request.repair, settings.repair),
+    }
+
+
+def _or(asked: _Value | None, configured: _Value) -> _Value:
+    return configured if asked is None else asked
 
 
 def _weight(concept: str | None, weight: float | None) -> float:
@@ -101,6 +113,10 @@ def search_json(
         max_distance=question.max_distance,
         steering=_steering_out(question.steering),
         screened=result.screened,
+        nearest_top_k=question.nearest_top_k if mode == "hybrid" else 0,
+        joined=result.joined,
+        rerank_top_k=question.rerank_top_k if mode == "hybrid" else 0,
+        reranked=result.reranked,
         terms=result.terms,
         idf=result.idf,
         unknown_terms=result.unknown_terms,
@@ -122,12 +138,14 @@ def explanation_json(found: Explanation) -> bytes:
 
 def headers(result: SearchResult) -> dict[str, str]:
     """Server-Timing; Askem-Degraded where an engine could not answer; Askem-Repairs where words
-    were read as others: `word=read_as`, commas between, percent-encoded UTF-8."""
+    were read as others: `word=read_as`, commas between, percent-encoded UTF-8; Askem-Reranked
+    where a reranker has read that many passages."""
     timing = ", ".join(f"{stage};dur={ms:.3f}" for stage, ms in result.timings_ms.items())
     degraded = {"Askem-Degraded": ", ".join(result.degraded)} if result.degraded else {}
     repairs = ", ".join(f"{_ascii(r.word)}={_ascii(r.read_as)}" for r in result.repairs)
     repaired = {"Askem-Repairs": repairs} if repairs else {}
-    return {"Server-Timing": timing, **degraded, **repaired}
+    reranked = {"Askem-Reranked": str(result.reranked)} if result.reranked else {}
+    return {"Server-Timing": timing, **degraded, **repaired, **reranked}
 
 
 def _ascii(text: str) -> str:
@@ -174,6 +192,7 @@ def _search_hit(hit: Hit) -> wire.SearchHit:
         bm25=hit.bm25,
         sparse_rank=hit.sparse_rank,
         dense_rank=hit.dense_rank,
+        rerank_score=hit.rerank_score,
     )
 
 

@@ -54,7 +54,7 @@ PASSAGE: dict[str, Any] = {
 _HIT = {**PASSAGE, "distance": 0.21, "score": 2.43}
 HITS = [_HIT]
 SEARCH_RESPONSE: dict[str, Any] = {
-    "hits": [{**_HIT, "bm25": 6.1, "sparse_rank": 1, "dense_rank": 1}],
+    "hits": [{**_HIT, "bm25": 6.1, "sparse_rank": 1, "dense_rank": 1, "rerank_score": None}],
     "mode": "hybrid",
     "ranking": "proximity",
     "filters": {
@@ -72,6 +72,10 @@ SEARCH_RESPONSE: dict[str, Any] = {
         "move_away_from_weight": 0.0,
     },
     "screened": 100,
+    "nearest_top_k": 0,
+    "joined": 0,
+    "rerank_top_k": 0,
+    "reranked": 0,
     "terms": ["sidarth", "model"],
     "idf": [5.9, 2.0],
     "unknown_terms": [],
@@ -109,7 +113,7 @@ EXPLANATION: dict[str, Any] = {
         "screened": True,
         "last_screened": 1.2,
     },
-    "dense": {"distance": 0.21, "unsteered": 0.21, "rank": 1},
+    "dense": {"distance": 0.21, "unsteered": 0.21, "rank": 1, "joined": False},
     "ranking": {
         "ranking": "proximity",
         "score": 2.43,
@@ -146,6 +150,10 @@ HYBRID_HEADERS: dict[str, Any] = {
         "description": "Where words were read as others: `word=read_as`, commas between, "
         "percent-encoded UTF-8.",
         "schema": {"type": "string"},
+    },
+    "Askem-Reranked": {
+        "description": "Where a reranker has read passages: how many.",
+        "schema": {"type": "integer"},
     },
 }
 

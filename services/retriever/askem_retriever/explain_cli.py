@@ -22,6 +22,7 @@ from askem_retriever.settings import RetrieverSettings
 @click.option("--topic")
 @click.option("--ranking", type=click.Choice(RANKINGS))
 @click.option("--screening-top-k", type=int)
+@click.option("--nearest-top-k", type=int)
 @click.option("--json", "as_json", is_flag=True, help="Print the server's answer as JSON.")
 @click.option("--url", envvar="ASKEM_URL", help="The server (ASKEM_URL, http://127.0.0.1:4502).")
 @click.option("--api-key", envvar="ASKEM_API_KEY", help="Default: the file in the data folder.")
@@ -32,6 +33,7 @@ def explain(
     topic: str | None,
     ranking: str | None,
     screening_top_k: int | None,
+    nearest_top_k: int | None,
     as_json: bool,
     url: str | None,
     api_key: str | None,
@@ -44,6 +46,7 @@ def explain(
         "topic": topic,
         "ranking": ranking,
         "screening_top_k": screening_top_k,
+        "nearest_top_k": nearest_top_k,
     }
     settings = RetrieverSettings()
     url = url or base_url(settings.host, settings.port)
@@ -90,6 +93,7 @@ def _verdict(why: wire.ExplanationOut) -> list[str]:
     if why.beyond_distance:
         lines.append("kept out by the cut of distance")
     if why.sparse is not None and not why.sparse.screened and not why.excluded_by:
+        found = "joined as one of the nearest; " if why.dense.joined else ""
         reached = f"{why.sparse.last_screened:.4f}" if why.sparse.last_screened else "nothing"
-        lines.append(f"not screened: the last passage that was has BM25 {reached}")
+        lines.append(f"{found}not screened: the last passage that was has BM25 {reached}")
     return lines

@@ -35,6 +35,7 @@ class ExplainQuery(BaseModel):
     doc_type: str | None = None
     ranking: str | None = None
     screening_top_k: Annotated[int, WholeNumber(1, 10_000, text=True)] | None = None
+    nearest_top_k: Annotated[int, WholeNumber(0, 1_000, text=True)] | None = None
     move_to: str | None = None
     move_away_from: str | None = None
 

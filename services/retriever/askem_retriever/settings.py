@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 
 from askem.models import Ranking
-from askem.settings import CommonSettings, cpu_count
+from askem.settings import CommitId, CommonSettings, cpu_count
 
 
 class RetrieverSettings(CommonSettings):
@@ -29,6 +29,16 @@ class RetrieverSettings(CommonSettings):
     """The ranking of requests that name none."""
     max_distance: Annotated[float, Field(ge=0, le=2)] | None = None
     """The cosine distance cut of requests that name none; None: no cut."""
+    nearest_top_k: Annotated[int, Field(ge=0, le=1_000)] = 0
+    """How many of the nearest passages join the screened ones in requests that do not say."""
+    reranker: str = ""
+    """Folder of a cross-encoder, or its name on the model hub; empty: none."""
+    reranker_revision: CommitId | None = None
+    """Which commit of the hub's model; not needed for a folder."""
+    rerank_top_k: Annotated[int, Field(ge=0, le=200)] = 20
+    """How many of the best are reranked in requests that do not say, where there is a reranker."""
+    rerank_budget_ms: Annotated[float, Field(gt=0, le=60_000)] = 500.0
+    """After this long the rest keeps its place."""
     repair: bool = True
     """Whether requests that do not say have their misspelt words repaired."""
 

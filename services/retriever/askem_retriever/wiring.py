@@ -13,6 +13,8 @@ from askem.encoders.configured import REMOTE, open_local_encoder
 from askem.errors import ConfigurationError
 from askem.http.health import Probe
 from askem.ports import Encoder, LocalEncoder
+from askem.rerankers import open_reranker
+from askem.retrieval.reranking import Reranking
 from askem.retrieval.retriever import Retriever
 from askem.stores.embedded import EmbeddedStore
 from askem_retriever.readiness import encoder_probe, store_probe
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 def open_components(settings: RetrieverSettings) -> Iterator[Components]:
     """Opens encoder and store, closes them in reverse. Blocks.
 
-    Raises ConfigurationError (a missing model, a data folder that is not usable, EncoderMismatch),
-    BackendUnavailable.
+    Raises ConfigurationError (a missing model, one that is no reranker, a data folder that is not
+    usable, EncoderMismatch), BackendUnavailable.
     """
     with ExitStack() as stack:
         # Questions are encoded one by one, in the threads that ask.
@@ -45,11 +47,20 @@ def open_components(settings: RetrieverSettings) -> Iterator[Components]:
                 dense=store.dense,
                 reader=store.reader,
                 executor=encoding,
+                reranking=_reranking(settings),
             ),
             reader=store.reader,
             encoder_id=encoder.encoder_id,
             probes=[encoder_probe(encoder), *stores_probes],
         )
+
+
+def _reranking(settings: RetrieverSettings) -> Reranking | None:
+    if not settings.reranker:
+        return None
+    reranker = open_reranker(settings.reranker, revision=settings.reranker_revision)
+    logging.getLogger("askem.retriever").info("reranker %s", reranker.reranker_id)
+    return Reranking(reranker, settings.rerank_budget_ms)
 
 
 def _open_store(
@@ -58,11 +69,8 @@ def _open_store(
     if settings.stores == "embedded":
         embedded = stack.enter_context(EmbeddedStore.open(settings.data_dir, encoder))
         return embedded, [store_probe(embedded.reader)]
-    # Brings both engines' clients with it; one would log every request.
+    # Brings both engines' clients with it.
     from askem.stores.servers import ServerStore
-
-    logging.getLogger("elastic_transport").setLevel(logging.ERROR)
-    logging.getLogger("httpx").setLevel(logging.WARNING)
 
     servers = stack.enter_context(
         ServerStore.configured(settings, encoder, timeout_s=settings.engine_timeout_s)

@@ -33,21 +33,23 @@ class AnswerSentence:
 
     @property
     def needs_citation(self) -> bool:
-        return self.kind == "statement"
+        """Code needs none, but where it names its source it is looked up there."""
+        return self.kind == "statement" or (self.kind == "code" and bool(self.markers))
 
 
 def split_answer(text: str) -> list[AnswerSentence]:
     """Units of an answer in order; every character that is not white space lies in one of them.
 
     Units are sentences, each list item's sentences, table rows, headings and fenced code.
-    A marker that stands alone on a line belongs to the sentence before it.
+    A marker that stands alone on a line belongs to the sentence or code before it.
     """
     units: list[AnswerSentence] = []
     for block in blocks(text):
         for start, body, end in _pieces(text, block):
             unit = _unit(text, block, start, body, end)
             before = units[-1] if units else None
-            if before and before.kind == "statement" and unit.markers and not unit.text:
+            taker = before and before.kind in ("statement", "code")
+            if before and taker and unit.markers and not unit.text:
                 markers = tuple(dict.fromkeys(before.markers + unit.markers))
                 units[-1] = replace(before, end=unit.end, markers=markers)
             else:

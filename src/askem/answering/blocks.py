@@ -9,7 +9,7 @@ from typing import Literal
 
 BlockKind = Literal["prose", "heading", "row", "code"]
 
-_FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)")
+_FENCE = re.compile(r"[ \t]*(```+|~~~+)")  # at any depth: items of lists hold code
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?:[ \t]|$)")
 _BOLD_LINE = re.compile(r"[ \t]*(\*\*|__)(?!\s)[^*_]{1,120}(?<![\s.!?])\1:?[ \t]*$")
 _RULE = re.compile(r"[ \t]*(?:[-=*_][ \t]*){3,}$")

@@ -52,7 +52,20 @@ internal | external
 proximal | distal
 gain | loss
 survive survived survival | die died death
-success successful succeeded | failure failed
+success successful succeed succeeded | failure failed
+approve approved approves approval accept accepted accepts acceptance |
+  reject rejected rejects rejection refuse refused refuses refusal abandon abandoned withdrawn
+continue continued continues continuation |
+  stop stopped stops abandon abandoned discontinue discontinued halted terminated
+start started starts begin began begins beginning onset | end ended ends stop stopped
+freeze freezing froze frozen | thaw thawing thawed melt melted melting
+stable stability stabilised stabilized | unstable instability aggregate aggregated aggregation
+allow allowed allows permit permitted | forbid forbidden prohibit prohibited
+enable enabled | disable disabled
+alive live living | dead
+healthy | sick ill
+hot hotter warm warmer | cold colder cool cooler
+cheap cheaper | expensive
 support supports supported | refute refutes contradict contradicts
 expand expanded expansion | shrink shrank contraction
 """

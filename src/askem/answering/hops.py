@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from askem.answering.models import Seen, Source
+from askem.answering.passage_units import is_section, units_of
 from askem.answering.picking_scores import share
 from askem.answering.sentence_names import names
 from askem.text.analysis import question_terms, tokens
-from askem.text.sentences import sentence_spans
 
 ENOUGH = 0.5
 """Share of the question's idf mass in the best passage at which the question is covered ..."""
@@ -85,10 +85,13 @@ def _followed(seen: Sequence[Seen]) -> list[Seen]:
 def _bridges(source: Source, search: Seen, own: set[str]) -> list[str]:
     """Names of a passage without any of the `own` terms, those of the question and of what was
     tried: its first one, which it is about, then those of the sentences that hold most of what
-    was searched for."""
-    spans = [source.text[start:end] for start, end in sentence_spans(source.text)]
+    was searched for. The headings of a section and the heads of its tables name nothing new."""
+    units = [unit for unit in units_of(source.text) if unit.kind != "context"]
+    spans = [source.text[unit.start : unit.end] for unit in units]
     ranked = sorted(spans, key=lambda text: -share(frozenset(tokens(text)), search.idf))
-    found = names(source.text)[:1] + [name for text in ranked for name in names(text)]
+    first = [] if is_section(source.text) else names(source.text)[:1]
+    # A capital that begins a cell of a row makes no name.
+    found = first + [name for text in ranked for cell in text.split(" | ") for name in names(cell)]
     return [n for n in dict.fromkeys(found) if not own & set(question_terms(n))][:NAMES]
 
 

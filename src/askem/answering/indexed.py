@@ -7,8 +7,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
+from askem.answering.answer_text import split_answer
 from askem.answering.lexemes import Lexeme, lexemes
 from askem.answering.names import name_key, same_root
+from askem.answering.passage_units import Span, is_section, units_of
 from askem.text.sentences import sentence_spans
 
 _RUN = re.compile(r"[^\W_]+")
@@ -22,7 +24,15 @@ class Indexed:
     text: str
     lexemes: tuple[Lexeme, ...]
     sentences: tuple[tuple[int, int, int, int], ...]
-    """(start, end) offsets in the text, then (first, after last) places."""
+    """(start, end) offsets in the text, then (first, after last) places; in a section also of its
+    items, rows and code."""
+    contexts: tuple[tuple[Span, ...], ...]
+    """Parallel to `sentences`: (first, after last) places of what each is read under, the path of
+    headings, a table's head; empty in papers."""
+    rows: frozenset[int]
+    """Indexes of those of `sentences` that are rows: what stands in two of them is not said."""
+    verbatim: dict[str, Span]
+    """Offsets of sentences, rows and code, by their words in `plain` writing."""
     places: dict[str, tuple[int, ...]]
     """Of analysed terms and number keys."""
     squashed: str
@@ -80,10 +90,11 @@ def indexed(text: str) -> Indexed:
 def build_index(text: str) -> Indexed:
     words = lexemes(text)
     starts = [lexeme.start for lexeme in words]
-    sentences = tuple(
-        (start, end, bisect_left(starts, start), bisect_left(starts, end))
-        for start, end in sentence_spans(text)
-    )
+
+    def within(start: int, end: int) -> Span:
+        return bisect_left(starts, start), bisect_left(starts, end)
+
+    units = units_of(text)
     places: dict[str, list[int]] = {}
     for place, lexeme in enumerate(words):
         for term in lexeme.terms:
@@ -92,13 +103,29 @@ def build_index(text: str) -> Indexed:
     return Indexed(
         text=text,
         lexemes=tuple(words),
-        sentences=sentences,
+        sentences=tuple((u.start, u.end, *within(u.start, u.end)) for u in units),
+        contexts=tuple(tuple(within(*span) for span in u.context) for u in units),
+        rows=frozenset(at for at, unit in enumerate(units) if unit.kind == "row"),
+        verbatim=_verbatim(text),
         places={term: tuple(found) for term, found in places.items()},
         squashed=squashed,
         run_starts=run_starts,
         run_ends=frozenset(run_ends),
         initials="".join(lexeme.word[0].lower()[:1] for lexeme in words),
     )
+
+
+def plain(text: str) -> str:
+    """A text without what line breaks and indents add."""
+    return " ".join(text.split())
+
+
+def _verbatim(text: str) -> dict[str, Span]:
+    """The first place of each."""
+    found = [(text[start:end], start, end) for start, end in sentence_spans(text)]
+    if is_section(text):
+        found = [(unit.text, unit.start, unit.end) for unit in split_answer(text)] + found
+    return {plain(words): (start, end) for words, start, end in reversed(found)}
 
 
 def _squash(words: list[Lexeme]) -> tuple[str, dict[int, int], set[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 
 _MARKER = re.compile(
@@ -10,6 +11,7 @@ _MARKER = re.compile(
 )
 _RANGE = re.compile(r"(\d+)(?:\s*[\u2013-]\s*(\d+))?", re.ASCII)
 _WIDEST_RANGE = 30
+_BRACKETED = re.compile(r"\[(\s{0,2}\d[\d,;\s\u2013-]*)\]")
 # What is quoted or code is another's text: its brackets are references of the paper.
 _QUOTED = re.compile(r"\"[^\"]{1,600}\"|\u201c[^\u201d]{1,600}\u201d|`[^`]{1,200}`")
 
@@ -31,8 +33,20 @@ def find_markers(text: str) -> list[Marker]:
     """
     found = [Marker(m.start(), m.end(), _numbers(m[0])) for m in _MARKER.finditer(text)]
     quoted = [m.span() for m in _QUOTED.finditer(text)]
-    outside = [m for m in found if not any(a < m.start and m.end < b for a, b in quoted)]
-    return outside or found
+    starts = [start for start, _ in quoted]
+    return [m for m in found if not _within(m, quoted, starts)] or found
+
+
+def _within(marker: Marker, quoted: list[tuple[int, int]], starts: list[int]) -> bool:
+    """Whether it stands in one of the quotations, which are in order and apart."""
+    before = bisect_left(starts, marker.start) - 1
+    return before >= 0 and marker.end < quoted[before][1]
+
+
+def unbracketed(text: str) -> str:
+    """Numbers in brackets as "(39)": of a paper they are works in its list or data, and beside
+    our markers would pass for one."""
+    return _BRACKETED.sub(r"(\1)", text)
 
 
 def without(text: str, markers: list[Marker]) -> str:

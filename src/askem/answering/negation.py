@@ -11,11 +11,12 @@ from askem.answering.lexemes import Lexeme
 SCOPE = 2
 _CUES = frozenset(
     """no not never neither nor none nobody nothing nowhere without cannot lack lacks lacked lacking
-    fail fails failed failing absence absent unable hardly""".split()
+    fail fails failed failing absence absent unable hardly barely scarcely""".split()
 )
 # "Lack of X" is said in many other ways (X-deficient mice): a difference here is a doubt.
 _WEAK_CUES = frozenset(
-    "lack lacks lacked lacking fail fails failed failing absence absent unable hardly".split()
+    """lack lacks lacked lacking fail fails failed failing absence absent unable hardly barely
+    scarcely""".split()
 )
 _CLAUSE_END = re.compile(r"[.;:!?]\s|\n\s*\n")
 _NUMBER_SIGN = re.compile(r"No\.?\s?\d")

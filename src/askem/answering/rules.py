@@ -1,19 +1,19 @@
-"""Where a sentence says another thing than the passage near it: six rules, one function each."""
+"""Where a sentence says another thing than the passage near it: one function for each rule."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
 
+from askem.answering.compared import Compared, Finding, opposite_in
 from askem.answering.direction import direction_stem, sides_of
 from askem.answering.indexed import Indexed
 from askem.answering.lexemes import Lexeme
-from askem.answering.negation import opposite, scopes
+from askem.answering.negation import scopes
 from askem.answering.numbers import rounds_to
 from askem.answering.sentence_items import Found, Sentence, neighbours
-from askem.answering.windows import Window, coverage_of
+from askem.answering.windows import coverage_of
+from askem.answering.wording import denials, stitched, unsaid
 
 NEAR = 0.70
 """Coverage from which the window is taken to speak of the same; the finer rules need it."""
@@ -21,36 +21,6 @@ ENOUGH = 0.45
 """Least coverage, anywhere in it, with which a passage can be said to carry a sentence."""
 _REACH = 8
 """Words to either side within which a number or name must keep its neighbours."""
-
-Rule = Literal["coverage", "number", "name", "moved", "negation", "direction"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    rule: Rule
-    wrong: bool
-    """Whether it alone makes the sentence "not found"; else "partly found"."""
-    words: str
-    """For a reader."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A sentence beside the part of a passage that is nearest to it."""
-
-    sentence: Sentence
-    passage: Indexed
-    found: list[Found]
-    window: Window
-
-    def inside(self, found: Found) -> list[int]:
-        """Places in the window."""
-        return [p for p in found.places if self.window.first <= p < self.window.after]
-
-    def other_words(self) -> dict[str, int]:
-        """Words of the window, lower case, to a place of theirs."""
-        window = range(self.window.first, self.window.after)
-        return {self.passage.lexemes[place].word.lower(): place for place in window}
 
 
 def findings(compared: Compared) -> list[Finding]:
@@ -64,7 +34,10 @@ def findings(compared: Compared) -> list[Finding]:
         *_negation(compared),
         *_direction(compared),
         *_names(compared),
-        *_moved(compared),
+        *(_other_row(compared) if compared.window.row else _moved(compared)),
+        *stitched(compared),
+        *denials(compared),
+        *unsaid(compared),
     ]
 
 
@@ -74,7 +47,7 @@ def _nearness(compared: Compared) -> float:
     counted = [
         f
         for f in compared.found
-        if compared.window.has(f) or not (f.item.lexeme.number or _opposite(f, others))
+        if compared.window.has(f) or not (f.item.lexeme.number or opposite_in(f, others))
     ]
     mass = sum(f.item.weight for f in counted) or 1.0
     return sum(f.item.weight for f in counted if compared.window.has(f)) / mass
@@ -124,14 +97,27 @@ def _names(compared: Compared) -> Iterator[Finding]:
 
 
 def _moved(compared: Compared) -> Iterator[Finding]:
-    for f in compared.found:
+    window = compared.window
+    # What stands only in the path of headings or the head of a table is near nothing.
+    placed = [f for f in compared.found if window.holds(f) or not window.has(f)]
+    for f in placed:
         lexeme = f.item.lexeme
         named = lexeme.number or lexeme.name
-        if not (named and f.item.weight and compared.window.has(f)):
+        if not (named and f.item.weight and window.has(f)):
             continue
-        around = neighbours(compared.found, f.item.place)
+        around = neighbours(placed, f.item.place)
         if len(around) > 1 and 2 * _company(around, f.places) < len(around):
             words = f'"{lexeme.word}" stands beside other words in the passage'
+            yield Finding("moved", False, words)
+
+
+def _other_row(compared: Compared) -> Iterator[Finding]:
+    """Words that only other rows have: what a row says is not said of them."""
+    rows = [compared.passage.sentences[at][2:] for at in compared.passage.rows]
+    for f in compared.found:
+        elsewhere = f.item.weight and f.places and not compared.window.has(f)
+        if elsewhere and all(any(a <= p < b for a, b in rows) for p in f.places):
+            words = f'"{f.item.lexeme.word}" stands in another row'
             yield Finding("moved", False, words)
 
 
@@ -148,7 +134,7 @@ def _negation(compared: Compared) -> Iterator[Finding]:
     negated_there = {place for scope in theirs for place in scope.places}
     by_place = {f.item.place: compared.inside(f) for f in compared.found}
     others = compared.other_words()
-    turned = {f.item.place for f in compared.found if not f.places and _opposite(f, others)}
+    turned = {f.item.place for f in compared.found if not f.places and opposite_in(f, others)}
     for scope in own:
         if turned.intersection(scope.places):
             continue  # "not effective" beside "ineffective"
@@ -170,16 +156,11 @@ def _negation(compared: Compared) -> Iterator[Finding]:
 def _antonyms(compared: Compared, here: set[int], there: set[int]) -> Iterator[Finding]:
     others = compared.other_words()
     for f in compared.found:
-        other = None if compared.window.has(f) else _opposite(f, others)
+        other = None if compared.window.has(f) else opposite_in(f, others)
         # "not effective" is "ineffective".
         if other and (f.item.place in here) == (others[other] in there):
             word = f.item.lexeme.word
             yield Finding("negation", True, f'the passage says "{other}", the sentence "{word}"')
-
-
-def _opposite(found: Found, others: Mapping[str, int]) -> str | None:
-    lexeme = found.item.lexeme
-    return None if lexeme.name or lexeme.number else opposite(lexeme.word.lower(), others)
 
 
 def _direction(compared: Compared) -> Iterator[Finding]:

@@ -13,10 +13,13 @@ _LABEL = re.compile(
     r"|main body(?: of the abstract)?|short conclusion)\)?)\s?[:.\u2014\u2013-]\s+)",
     re.IGNORECASE,
 )
-# The title, authors or heading that a paper's text runs into its first sentence.
+# The title, authors or heading that a paper's text runs into its first sentence, which begins with
+# a capital: "Results Of 612 participants", "INTRODUCTION SARS-CoV-2 is".
 _HEAD = re.compile(
-    r"(?:[^.]{0,400}\b(?:Abstract|ABSTRACT)|Introduction|INTRODUCTION|Background|Methods|METHODS"
-    r"|Results|RESULTS|Discussion|DISCUSSION|Conclusions?|CONCLUSIONS?)\s+(?=[A-Z][a-z]*\s[a-z])"
+    r"(?:[^.]{0,400}\b(?:Abstract|ABSTRACT)|Introduction|Background|Methods|Results|Discussion"
+    r"|Conclusions?)\s+(?=[A-Z][\w-]*\s[a-z\d])"
+    r"|(?:INTRODUCTION|BACKGROUND|METHODS|RESULTS|DISCUSSION|CONCLUSIONS?)\s+"
+    r"(?=[A-Z][a-z]+\s|[A-Z][\w-]*\s[a-z\d])"
 )
 _PANEL = re.compile(r"\s*\(?[A-H]\)\s+(?=[A-Z])")
 _CAPTION = re.compile(r"\s*(?:supplementary )?table \w{1,3}[:.|]\s", re.IGNORECASE)

@@ -7,7 +7,9 @@ from typing import Literal
 
 from askem.text.analysis import question_terms
 
-Kind = Literal["quantity", "time", "person", "place", "cause", "definition", "other"]
+Kind = Literal[
+    "quantity", "value", "time", "person", "place", "cause", "procedure", "definition", "other"
+]
 
 MAX_DEFINED_TERMS = 3
 """Content words of a question that can still ask what one thing is."""
@@ -20,7 +22,12 @@ _QUANTITY = re.compile(
     r"|temperature|range|odds|concentration|age|period|frequency|estimate|estimated))\b",
     _I,
 )
-_TIME = re.compile(r"\b(?:when|(?:what|which) (?:year|month|date|day|decade|century))\b", _I)
+_VALUE = re.compile(
+    r"\b(?:what|which)(?: \w+){0,4} (?:parameter|coefficient|threshold|limit|value|index|exponent"
+    r"|constant|timeout|interval|deadline)\b",
+    _I,
+)
+_TIME = re.compile(r"\b(?:when|(?:what|which) (?:year|month|date|day|time|decade|century))\b", _I)
 _PERSON = re.compile(r"\b(?:who|whom|whose)\b", _I)
 _WHO_AGENCY = re.compile(r"\bWHO\b")
 _PLACE = re.compile(
@@ -28,11 +35,30 @@ _PLACE = re.compile(
     _I,
 )
 _CAUSE = re.compile(r"\b(?:why|what (?:is|are|was|were) the (?:cause|reason)s?|what causes)\b", _I)
+_PROCEDURE = re.compile(
+    r"^\W*how (?:do|does|can|could|should|shall|must|to|would|is|are)\b"
+    r"|\bwhat (?:do|must|should|can|shall) \w+ do\b"
+    r"|\bwhat (?:is|must be|should be|has to be) done\b"
+    r"|\bwhat (?:has|have|needs?) to (?:happen|be done)\b|\bin (?:which|what) order\b"
+    r"|\bwhat (?:now|next)\b|\b(?:steps|procedure)\b|\b(?:i|we) do (?:when|if|about)\b",
+    _I,
+)
 _DEFINITION = re.compile(
     r"^\W*(?:what (?:is|are|was|were)|define|what does .{1,60}\b(?:mean|stand for))\b", _I
 )
 
+_CLAUSES = re.compile(
+    r"[,;]?\s+and\s+(?=(?:(?:after|by|in|for|within|at|to|from)\s+)?"
+    r"(?:what|who|whom|whose|which|when|where|why|how)\b)",
+    _I,
+)
+
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_SAID = re.compile(
+    r"(?:^|[|:=]|\b(?:is|was|were|are|be|of|at|to|than|by|equals|reached|until))\s*"
+    r"(?:about|around|approximately|only|at (?:most|least)|[~<>\u2264\u2265])?\s*\d"
+)
+"""A number given as the value of what stands before it."""
 _UNIT = re.compile(r"\s?(?:-\s?\d[\d.,]*\s?|to \d[\d.,]*\s?)?(?:%|[^\W\d_]{1,})")
 _NUMBER_WORD = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
@@ -41,7 +67,7 @@ _NUMBER_WORD = re.compile(
 )
 _DATE = re.compile(
     r"\b(?:1[5-9]|20)\d\d\b|\b(?:January|February|March|April|June|July|August|September|October"
-    r"|November|December|May(?= \d))\b"
+    r"|November|December|May(?= \d))\b|\b\d{1,2}:\d\d\b"
 )
 _PERIOD = re.compile(
     r"\b(?:days?|weeks?|months?|years?|decades?|centur(?:y|ies)|winter|spring|summer|autumn"
@@ -67,10 +93,19 @@ _OTHER_WORDS = 1
 _ACRONYM = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z0-9-]{2,12}\b")
 
 
+def clauses_of(question: str) -> list[str]:
+    """The questions in one: "Who decides, and when is it done?" has two."""
+    return [clause for clause in _CLAUSES.split(question) if question_terms(clause)]
+
+
 def kind_of(question: str) -> Kind:
     """What a question asks for, by its words; `other` where they do not tell."""
     if _QUANTITY.search(question):
         return "quantity"
+    if _VALUE.search(question):
+        return "value"
+    if _PROCEDURE.search(question):
+        return "procedure"
     if _TIME.search(question):
         return "time"
     if _PERSON.search(_WHO_AGENCY.sub("", question)):
@@ -89,6 +124,8 @@ def fit(kind: Kind, question: str, sentence: str) -> float:
     match kind:
         case "quantity":
             return _quantity(question, sentence)
+        case "value":
+            return float(bool(_SAID.search(sentence)))
         case "time":
             return 1.0 if _DATE.search(sentence) else 0.4 * bool(_PERIOD.search(sentence))
         case "person":

@@ -12,19 +12,25 @@ _NAME = re.compile(
     rf"{_PART}(?:(?:\s(?:of(?:\sthe)?|de(?:\sla)?|van|von|der|du|di|&))?\s"
     rf"(?:{_PART}|\d+))*"
 )
-_PLAIN = re.compile(r"[^\W\d_a-z][^\W\dA-Z_]+")
+_PLAIN = re.compile(r"[^\W\d_a-z][^\W\dA-Z_]+(?:[\u2010\u2011-][^\W\dA-Z_]+)*")
+_LABEL = frozenset(
+    """abstract summary background objective objectives aim aims purpose introduction method
+    methods result results finding findings discussion conclusion conclusions materials
+    importance""".split()
+)
+"""Headings of a paper's sections, which run into the sentence after them."""
 _NO_NAME = re.compile(
     r"\w+(?:ican|[eiy]an|[^s]ish|[aeln]ese)|dutch|french|greek"
     r"|january|february|march|april|may|june|july|august|\w+ember|october"
     r"|another|even|political|although|several|one|two|three|first|later|currently|recently"
-    r"|however|while",
+    r"|however|while|x-rays?",
     re.IGNORECASE,
 )
 """A single word that has a capital for another reason: of nations, months, openers."""
 
 
 def names(text: str) -> list[str]:
-    """The names in a text, in order, without repeats.
+    """The names in a text, in order, without repeats or labels of sections.
 
     A name has a capital or is one of a run of such words joined by "of", "de" and the like. A word
     that every sentence may begin with ("The", "In") is no part of it, and neither is a plain word
@@ -48,6 +54,13 @@ def _is_kept(word: str, text: str) -> bool:
 
 def _without_openers(name: str) -> str:
     words = name.split()
-    while words and words[0].lower().rstrip(".") in STOP_WORDS:
+    while words and (_is_opener(words[0]) or words[0].isdigit()):
         words.pop(0)
+    while words and len(words[-1]) > 1 and _is_opener(words[-1]):  # "World War I" ends as it is
+        words.pop()
     return " ".join(words)
+
+
+def _is_opener(word: str) -> bool:
+    bare = word.lower().rstrip(".")
+    return bare in STOP_WORDS or bare in _LABEL

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from askem.answering.indexed import build_index, indexed
+from askem.answering.compared import Compared, Finding
+from askem.answering.indexed import build_index, indexed, plain
 from askem.answering.models import CheckedSentence, Citation, Source, Verdict
-from askem.answering.rules import Compared, Finding, findings
+from askem.answering.rules import findings
 from askem.answering.sentence_items import Found, Sentence, look_up, read_sentence
 from askem.answering.weights import Weight, uniform
 from askem.answering.windows import Window, best_window, whole
@@ -69,10 +70,8 @@ def check(sentence: str, sources: Sequence[Source], weight: Weight = uniform) ->
 def examine(sentence: Sentence, source: Source) -> Examined:
     """A sentence beside the window of one passage that says most of it."""
     passage = indexed(source.text)
-    plain = " ".join(sentence.text.split())
-    for start, end, _, _ in passage.sentences:
-        if end - start >= len(plain) and " ".join(source.text[start:end].split()) == plain:
-            return Examined((_cite(source, start, end),), 1.0, ())
+    if span := passage.verbatim.get(plain(sentence.text)):
+        return Examined((_cite(source, *span),), 1.0, ())
     if len(sentence.lexemes) > _MOST_WORDS:
         return Examined((), 0.0, (Finding("coverage", True, "it is too long to be checked"),))
     found = look_up(sentence.items, passage)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from askem.encoders.onnx import OnnxEncoder, OnnxModel, Pooling
+from askem.encoders.onnx_loading import model_file
 from askem.errors import ConfigurationError
 
 DEFAULT_ENCODER = "minilm-int8"
@@ -66,16 +67,13 @@ def _package_file(package: str, name: str) -> Path:
 
 
 def _from_folder(folder: Path) -> OnnxModel:
-    model_file = folder / "model.onnx"
-    if not model_file.is_file():
-        model_file = folder / "onnx" / "model.onnx"
     pooling = _json(folder / "1_Pooling" / "config.json")
     prompts = _json(folder / "config_sentence_transformers.json", required=False).get("prompts")
     prompts = prompts if isinstance(prompts, dict) else {}
     limits = _json(folder / "sentence_bert_config.json")
     return OnnxModel(
         name=folder.resolve().name,
-        model_file=model_file,
+        model_file=model_file(folder),
         tokenizer_file=folder / "tokenizer.json",
         window_tokens=_window_tokens(limits, folder),
         pooling=_pooling(pooling, folder),

@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
+from askem.encoders.onnx_loading import (
+    checked_digest,
+    load_session,
+    load_tokenizer,
+    text_inputs,
+)
 from askem.encoders.vectors import unit
 from askem.encoders.windows import Offsets, passage_windows, windows_of
 from askem.errors import ConfigurationError
@@ -49,16 +53,14 @@ class OnnxEncoder:
 
     def __init__(self, model: OnnxModel, *, threads: int = 1) -> None:
         """Raises ConfigurationError where a file is missing, altered or not a sentence encoder."""
-        digests = [_checked_digest(model, f) for f in (model.model_file, model.tokenizer_file)]
+        digests = [
+            checked_digest(file, f"encoder {model.name}", model.expected_sha256)
+            for file in (model.model_file, model.tokenizer_file)
+        ]
         self._model = model
-        self._tokenizer = _load_tokenizer(model.tokenizer_file)
-        self._session = _load_session(model.model_file)
-        self._inputs = [node.name for node in self._session.get_inputs()]
-        unknown = set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}
-        if unknown:
-            raise ConfigurationError(
-                f"{model.model_file}: not a text encoder, it wants {sorted(unknown)}"
-            )
+        self._tokenizer = load_tokenizer(model.tokenizer_file)
+        self._session = load_session(model.model_file)
+        self._inputs = text_inputs(self._session, model.model_file)
         self._special = self._tokenizer.num_special_tokens_to_add(False)
         for prefix in (model.question_prefix, model.passage_prefix):
             if self._room(prefix) < _MIN_ROOM:
@@ -128,42 +130,3 @@ def _pooled(output: NDArray[np.float32], pooling: Pooling) -> NDArray[np.float32
     if states.ndim == 1:
         return states
     return np.asarray(states[0] if pooling == "cls" else states.mean(axis=0))
-
-
-def _load_tokenizer(path: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # what tokenizers raises for a file it cannot read
-        raise ConfigurationError(f"{path}: tokenizers cannot load it ({error})") from error
-    # Files ship with the truncation and padding of their training; windows are made here.
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _load_session(path: Path) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    # One thread a text: two intra-op threads are slower than one under load.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        return onnxruntime.InferenceSession(
-            str(path), sess_options=options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # onnxruntime's own exceptions share no public base class
-        raise ConfigurationError(f"{path}: onnxruntime cannot load it ({error})") from error
-
-
-def _checked_digest(model: OnnxModel, path: Path) -> str:
-    if not path.is_file():
-        raise ConfigurationError(f"encoder {model.name}: {path} is missing")
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    expected = model.expected_sha256.get(path.name)
-    if expected is not None and digest != expected:
-        raise ConfigurationError(
-            f"encoder {model.name}: {path} is not the pinned file "
-            f"(sha256 {digest[:12]}, expected {expected[:12]}); reinstall it"
-        )
-    return digest

@@ -18,9 +18,10 @@ SETTING = "ASKEM_REFUSE_SCORE"
 def scored(run: RunFolder) -> list[Scored]:
     """The run's questions with their best scores. Raises InvalidInput where the ranking's scores
     are not on one scale for all questions."""
-    if run.config.ranking != "proximity" or run.config.legs != ("sparse", "dense"):
+    config = run.searching
+    if config.ranking != "proximity" or config.legs != ("sparse", "dense"):
         raise InvalidInput(
-            run.config.name,
+            config.name,
             "only `proximity` over both legs puts all questions on one scale",
         )
     return [

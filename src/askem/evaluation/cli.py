@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from askem.errors import AskemError, ConfigurationError
-
-_RESULTS = click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    default=Path("evals/results"),
-    show_default=True,
-    help="Where result files are kept, a folder a suite.",
-)
-_CACHE = click.option(
-    "--cache",
-    type=click.Path(path_type=Path),
-    default=Path(".cache/evals"),
-    show_default=True,
-    help="Where indexes and full runs are kept.",
-)
-_SUITES = click.argument(
-    "suites", type=click.Path(path_type=Path, exists=True, dir_okay=False), nargs=-1, required=True
-)
+from askem.evaluation.answers.cli import answers
+from askem.evaluation.options import CACHE, RESULTS, SUITES, progress_line
 
 
 @click.group(name="eval")
 def evaluate() -> None:
     """Measure how well questions are answered, and compare ways of doing it."""
+    _require_extra()
+
+
+evaluate.add_command(answers)
 
 
 @evaluate.command()
-@_SUITES
-@_RESULTS
-@_CACHE
+@SUITES
+@RESULTS
+@CACHE
 @click.option("--only", multiple=True, help="Only this configuration; may be given repeatedly.")
 def run(suites: tuple[Path, ...], results: Path, cache: Path, only: tuple[str, ...]) -> None:
     """Run each SUITE's configurations and write their result files."""
@@ -51,12 +38,14 @@ def run(suites: tuple[Path, ...], results: Path, cache: Path, only: tuple[str, .
         unknown = set(only) - {config.name for config in suite.runs}
         if unknown:
             raise click.UsageError(f"{suite.name} has no run {', '.join(sorted(unknown))}")
-        run_suite(path, suite, base, results, cache, only=only, progress=_progress, say=click.echo)
+        run_suite(
+            path, suite, base, results, cache, only=only, progress=progress_line, say=click.echo
+        )
 
 
 @evaluate.command()
-@_SUITES
-@_RESULTS
+@SUITES
+@RESULTS
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -71,16 +60,20 @@ def tables(suites: tuple[Path, ...], results: Path, out: Path, check: bool) -> N
     Fails where a result file is not of the configuration its row names, and where a row is
     better than the default by more than chance.
     """
+    from askem.evaluation.answers.results import read_answers_results
+    from askem.evaluation.answers.tables import answers_section
     from askem.evaluation.config import read_suite
     from askem.evaluation.results import read_results
-    from askem.evaluation.tables import check_default, table
+    from askem.evaluation.tables import check_default, default_of, table
 
     faults = []
     for path in suites:
         try:
             suite = read_suite(path)
             labels, rows = read_results(results / suite.name, suite)
-            text = table(suite, labels, rows)
+            corpus = default_of(suite, rows).manifest["corpus"]["digest"]
+            answers = read_answers_results(results / suite.name, labels, corpus)
+            text = table(suite, labels, rows, answers_section(labels, answers))
             target = out / f"{suite.name}.md"
             if not check:
                 out.mkdir(parents=True, exist_ok=True)
@@ -98,24 +91,30 @@ def tables(suites: tuple[Path, ...], results: Path, out: Path, check: bool) -> N
 
 @evaluate.command()
 @click.argument("suite", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@_RESULTS
-@_CACHE
+@RESULTS
+@CACHE
 @click.option("--out", type=click.Path(path_type=Path), default=Path("report.html"))
 def report(suite: Path, results: Path, cache: Path, out: Path) -> None:
     """Write SUITE's results as one HTML file that loads nothing.
 
     The worst questions and the sweep need the default's run in the cache.
     """
+    from askem.evaluation.answers.reporting import sections
+    from askem.evaluation.answers.results import read_answers_results
     from askem.evaluation.config import read_suite
     from askem.evaluation.report import render
     from askem.evaluation.results import read_results
     from askem.evaluation.runfolder import read_run
+    from askem.evaluation.tables import default_of
 
     config = read_suite(suite)
     labels, rows = read_results(results / config.name, config)
     folder = cache / "runs" / config.name / config.default
     run_of_default = read_run(folder) if folder.is_dir() else None
-    out.write_text(render(config, labels, rows, run_of_default), encoding="utf-8")
+    corpus = default_of(config, rows).manifest["corpus"]["digest"]
+    answered = read_answers_results(results / config.name, labels, corpus)
+    shown = sections(answered, cache / "runs" / config.name)
+    out.write_text(render(config, labels, rows, run_of_default, shown), encoding="utf-8")
     click.echo(f"wrote {out}")
 
 
@@ -140,7 +139,7 @@ def compare(first: Path, second: Path, show: int) -> None:
 
 @evaluate.command()
 @click.argument("run_folder", metavar="RUN", type=_RUN_FOLDER)
-@_CACHE
+@CACHE
 def replay(run_folder: Path, cache: Path) -> None:
     """Ask the questions of RUN again, and show where other passages come back now."""
     from askem.evaluation import suites
@@ -148,7 +147,7 @@ def replay(run_folder: Path, cache: Path) -> None:
     from askem.evaluation.runfolder import read_run
 
     earlier = read_run(run_folder)
-    done, _ = suites.replay(earlier.suite, earlier.config, cache, progress=_progress)
+    done, _ = suites.replay(earlier.suite, earlier.searching, cache, progress=progress_line)
     for line in changed_since(earlier, done):
         click.echo(line)
 
@@ -175,14 +174,7 @@ def calibrate(run_folder: Path, budget: float, write: Path | None) -> None:
         click.echo(line)
 
 
-def _progress(label: str) -> Callable[[str], None]:
-    """Rewrites one line on a terminal; says nothing into a pipe."""
-    if not sys.stderr.isatty():
-        return lambda _: None
-    return lambda text: click.echo(f"\r\x1b[K{label}: {text}", nl=False, err=True)
-
-
-def require_extra() -> None:
+def _require_extra() -> None:
     """Raises ConfigurationError where the packages of the extra are not installed."""
     try:
         import ir_measures  # noqa: F401

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from askem.errors import InvalidInput
 from askem.models import DocType, Ranking
@@ -23,7 +30,7 @@ class CorpusPart(_Strict):
     """Files to ingest: a folder as `askem ingest` takes it, or a BEIR corpus."""
 
     folder: Path | None = None
-    """Its subfolders are topics where it has some."""
+    """Its subfolders are topics where it has some; a folder of sections is taken whole."""
     beir: Path | None = None
     """`corpus.jsonl`: each document a paper of one paragraph, title first."""
     doc_type: DocType = "paragraph"
@@ -48,17 +55,27 @@ class Unanswerable(_Strict):
 class Questions(_Strict):
     """A golden set in YAML, or a BEIR folder with queries and qrels."""
 
-    golden: Path | None = None
+    golden: tuple[Path, ...] = ()
+    """One file, or a list of them."""
     beir: Path | None = None
     unit: Literal["passage", "paper"] = "passage"
+    pages_under: str | None = None
+    """Where qrels name files of markdown: the folder in front of their paths that was ingested."""
     cluster: str = "paper_id"
     """Field of `queries.jsonl` whose equal values are drawn together."""
     unanswerable: tuple[Unanswerable, ...] = ()
 
+    @field_validator("golden", mode="before")
+    @classmethod
+    def _listed(cls, given: object) -> object:
+        return (given,) if isinstance(given, str) else given
+
     @model_validator(mode="after")
     def _one_place(self) -> Questions:
-        if (self.golden is None) == (self.beir is None):
+        if bool(self.golden) == (self.beir is not None):
             raise ValueError("give golden or beir")
+        if self.pages_under is not None and self.unit != "paper":
+            raise ValueError("pages_under: files are papers; say unit: paper")
         return self
 
 
@@ -84,8 +101,16 @@ class RunConfig(_Strict):
     """As ASKEM_ENCODER, or `hash`: a bag of hashed words, the floor any model has to pass."""
     preprocessor: str | None = None
     """In place of the one every part of the corpus names for paragraphs."""
+    tears: bool = False
+    """Whether it may tear gold quotes apart: they then count as never found. Without it, gold that
+    is not in the corpus fails the run."""
     title: bool = True
     """Whether a BEIR document's title is part of its text."""
+    heading_path: bool = True
+    """Whether a section begins with the path of headings to it."""
+    rerank_top_k: int = Field(default=0, ge=0, le=100)
+    """How many of the best the reranker of ASKEM_RERANKER puts in its own order, however long it
+    takes; the row is left out where none is configured."""
     option: bool = False
     """A row that costs more than the default may: it may be better without failing the check."""
 
@@ -96,6 +121,14 @@ class RunConfig(_Strict):
         if self.legs != ("sparse", "dense") and self.ranking != "proximity":
             raise ValueError("ranking: only both legs together are ranked")
         return self
+
+
+class AnswersConfig(_Strict):
+    """Who answers the questions of a suite."""
+
+    name: Name
+    model: str = Field(min_length=1)
+    """As the server names it."""
 
 
 class Suite(_Strict):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from askem.errors import AskemError
 from askem.evaluation.sets import EvalSet, Gold, LabelledQuestion
-from askem.ports import PassageReader
+from askem.http.answers import StoredPassage
+from askem.models import Passage
 
 GoldIds = Mapping[str, tuple[frozenset[str], ...]]
 """Question id to one set of right ids for each gold entry."""
@@ -18,14 +20,29 @@ class MissingGold(AskemError):
     """Labels that name what the corpus does not hold: the set and the corpus do not fit."""
 
 
-def resolve(labelled: EvalSet, reader: PassageReader) -> dict[str, tuple[frozenset[str], ...]]:
+TORN = "(torn apart)"
+"""In place of the ids of a quote that no passage holds; no passage has this one."""
+
+
+class PaperPassages(Protocol):
+    """What gold is looked up in: a store's reader, or a server."""
+
+    def paper_passages(
+        self, paper_id: str, *, limit: int, offset: int
+    ) -> Sequence[Passage | StoredPassage]:
+        """Empty for a paper that is not there."""
+        ...
+
+
+def resolve(labelled: EvalSet, reader: PaperPassages, *, tears: bool = False) -> GoldIds:
     """The right ids of each answerable question, one set for each of its gold entries.
 
     In a set measured by papers they are paper ids, else passage ids. Raises MissingGold naming
-    the questions.
+    the questions; with `tears`, what is missing is `TORN`, and nothing is raised.
     """
     corpus = _Corpus(reader, labelled.unit == "paper")
-    resolved, missing = {}, []
+    resolved: dict[str, tuple[frozenset[str], ...]] = {}
+    missing: list[str] = []
     for question in labelled.answerable:
         found = tuple(frozenset(corpus.ids(gold)) for gold in question.gold)
         missing += [
@@ -33,8 +50,8 @@ def resolve(labelled: EvalSet, reader: PassageReader) -> dict[str, tuple[frozens
             for gold, ids in zip(question.gold, found, strict=True)
             if not ids
         ]
-        resolved[question.id] = found
-    if missing:
+        resolved[question.id] = tuple(ids or frozenset((TORN,)) for ids in found)
+    if missing and not tears:
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         raise MissingGold(f"gold that the corpus does not hold: {'; '.join(missing[:5])}{more}")
     return resolved
@@ -50,7 +67,7 @@ def all_found(question: LabelledQuestion, gold: GoldIds, ids: Iterable[str]) -> 
 class _Corpus:
     """Passages by paper, read once each."""
 
-    def __init__(self, reader: PassageReader, papers_only: bool) -> None:
+    def __init__(self, reader: PaperPassages, papers_only: bool) -> None:
         self._reader = reader
         self._papers_only = papers_only
         self._texts: dict[str, list[tuple[str, str, str]]] = {}

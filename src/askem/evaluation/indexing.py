@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -12,19 +13,20 @@ from filelock import FileLock
 
 from askem import __version__
 from askem.encoders import load_encoder
-from askem.errors import AskemError
+from askem.errors import AskemError, ConfigurationError
 from askem.evaluation.config import CorpusPart, RunConfig
-from askem.evaluation.corpora import Batch, fingerprint, read_corpus
+from askem.evaluation.corpora import Batch, fingerprint, preprocessor_of, read_corpus
 from askem.ingestion.pipeline import IngestPipeline
-from askem.ports import Encoder
+from askem.ports import Encoder, Reranker
+from askem.rerankers import open_reranker as load_reranker
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder
 from askem.text.analysis import ANALYZER_ID
-from askem.text.preprocessing import get_preprocessor
 
 HASH_ENCODER = "hash"
 _HASH_DIMENSION = 256
-_COMPLETE = "complete"
+COMPLETE = "complete"
+"""File that stands in the folder of a whole index."""
 
 Progress = Callable[[str], None]
 
@@ -40,6 +42,9 @@ class Index:
     store: EmbeddedStore
     encoder: Encoder
     fingerprint: str
+    folder: Path
+    """A data folder, once the file that says that it is complete is left out."""
+    reranker: Reranker | None = None
 
 
 @contextmanager
@@ -56,13 +61,13 @@ def open_index(
         folder = cache / "index" / name[:24]
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_suffix(".lock")):
-            if not (folder / _COMPLETE).exists():
+            if not (folder / COMPLETE).exists():
                 # What an interrupted run left is not trusted.
                 shutil.rmtree(folder, ignore_errors=True)
                 _build(batches, folder, encoder, progress)
-                (folder / _COMPLETE).touch()
+                (folder / COMPLETE).touch()
         with EmbeddedStore.open(folder, encoder) as store:
-            yield Index(store, encoder, name)
+            yield Index(store, encoder, name, folder, open_reranker(config))
 
 
 def open_encoder(spec: str, *, threads: int = 2) -> Encoder:
@@ -70,6 +75,21 @@ def open_encoder(spec: str, *, threads: int = 2) -> Encoder:
     if spec == HASH_ENCODER:
         return FakeEncoder(_HASH_DIMENSION)
     return load_encoder(spec, threads=threads)
+
+
+def reranker_named() -> str | None:
+    """What ASKEM_RERANKER says; rows with a reranker are run where it says something."""
+    return os.environ.get("ASKEM_RERANKER") or None
+
+
+def open_reranker(config: RunConfig) -> Reranker | None:
+    """The configured reranker, for rows that ask for one. Raises ConfigurationError."""
+    spec = reranker_named()
+    if not config.rerank_top_k:
+        return None
+    if spec is None:
+        raise ConfigurationError(f"{config.name}: set ASKEM_RERANKER, this row needs a reranker")
+    return load_reranker(spec, revision=os.environ.get("ASKEM_RERANKER_REVISION"))
 
 
 def _build(batches: list[Batch], folder: Path, encoder: Encoder, progress: Progress) -> None:
@@ -81,7 +101,7 @@ def _build(batches: list[Batch], folder: Path, encoder: Encoder, progress: Progr
                 encoder=encoder,
                 writer=store.writer,
                 ledger=store.ledger,
-                preprocessor=get_preprocessor(batch.preprocessor_id),
+                preprocessor=preprocessor_of(batch.preprocessor_id),
             )
             for receipt in pipeline.ingest(batch.sources):
                 if receipt.status == "failed":

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from askem.errors import InvalidInput
 
@@ -117,10 +118,15 @@ def calibrate(questions: Sequence[Scored], budget: float) -> Calibration:
 
 def auroc(questions: Sequence[Scored]) -> float:
     """The share of pairs in which the answerable question scores higher, ties half."""
-    good = _scores(questions, answerable=True)
-    bad = np.sort(_scores(questions, answerable=False))
-    below = np.searchsorted(bad, good, side="left")
-    up_to = np.searchsorted(bad, good, side="right")
+    return area_under_roc(_scores(questions, answerable=True), _scores(questions, answerable=False))
+
+
+def area_under_roc(positive: ArrayLike, negative: ArrayLike) -> float:
+    """The share of pairs in which the positive is greater, ties half (Mann-Whitney); both of at
+    least one value."""
+    bad = np.sort(np.asarray(negative))
+    below = np.searchsorted(bad, np.asarray(positive), side="left")
+    up_to = np.searchsorted(bad, np.asarray(positive), side="right")
     return float((below + up_to).mean() / 2 / len(bad))
 
 

@@ -9,15 +9,18 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from askem.errors import InvalidInput
+from askem.evaluation.answers.measures import NAMES
+from askem.evaluation.answers.reporting import AnswersSection
+from askem.evaluation.answers.tables import REFUSING
 from askem.evaluation.calibrating import scored
 from askem.evaluation.compare import Difference
 from askem.evaluation.config import Suite
 from askem.evaluation.refusal import Point, calibrate
 from askem.evaluation.results import KEPT, Labels, Result
 from askem.evaluation.runfolder import Asked, RunFolder, ranks
-from askem.evaluation.tables import MAIN, differences, mean_of_kind
+from askem.evaluation.tables import MAIN, default_of, differences, mean_of_kind
+from askem.evaluation.whys import WORST
 
-WORST = 25
 _WIDTH, _HEIGHT = 640, 220
 
 
@@ -36,7 +39,11 @@ class Row:
 
 
 def render(
-    suite: Suite, labels: Labels, results: Sequence[Result], default_run: RunFolder | None
+    suite: Suite,
+    labels: Labels,
+    results: Sequence[Result],
+    default_run: RunFolder | None,
+    answers: Sequence[AnswersSection] = (),
 ) -> str:
     """The page as text; `default_run` gives the worst questions and the sweep, where it is kept."""
     environment = Environment(
@@ -62,13 +69,16 @@ def render(
         ranks=ranks,
         right_ids=lambda one: {name for right in one.gold for name in right},
         sweep=_sweep(default_run),
+        answers=answers,
+        answer_measures=NAMES,
+        refusing_columns=REFUSING,
         width=_WIDTH,
         height=_HEIGHT,
     )
 
 
 def _rows(suite: Suite, labels: Labels, results: Sequence[Result]) -> list[Row]:
-    default = next(r for r in results if r.config.name == suite.default)
+    default = default_of(suite, results)
     others = [r for r in results if r is not default]
     found = zip(others, differences(default, others, labels), strict=True)
     compared = {r.config.name: pair for r, pair in found}

@@ -18,6 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from askem.errors import AskemError
 from askem.evaluation.config import RunConfig, Suite
 from askem.evaluation.indexing import Index
@@ -26,7 +28,7 @@ from askem.evaluation.sets import EvalSet
 
 DIGITS = 4
 KEPT = ("nDCG@10", "R@5", "R@100", "MRR@10", "success@1", "success@5")
-_PACKAGES = ("ir_measures", "numpy", "onnxruntime", "pystemmer", "tantivy", "tokenizers")
+PACKAGES = ("ir_measures", "numpy", "onnxruntime", "pystemmer", "tantivy", "tokenizers")
 _QUESTIONS = "questions.json"
 
 
@@ -72,7 +74,9 @@ def labels_of(labelled: EvalSet) -> Labels:
 def manifest_of(index: Index, labels: Labels) -> dict[str, Any]:
     """What a run ran on: corpus, model, packages, and the last commit of the library."""
     snapshot = index.store.reader.snapshot()
+    reranker = {"reranker": index.reranker.reranker_id} if index.reranker else {}
     return {
+        **reranker,
         "corpus": {
             "papers": snapshot.papers,
             "passages": snapshot.passages,
@@ -81,28 +85,28 @@ def manifest_of(index: Index, labels: Labels) -> dict[str, Any]:
         },
         "encoder": snapshot.encoder_id,
         "questions": labels.digest,
-        "packages": {name: version(name) for name in _PACKAGES},
+        "packages": {name: version(name) for name in PACKAGES},
         "python": ".".join(platform.python_version_tuple()[:2]),
-        "commit": _last_commit(),
+        "commit": last_commit(),
     }
 
 
 def write_labels(folder: Path, labels: Labels) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / _QUESTIONS, asdict(labels))
+    write_file(folder / _QUESTIONS, asdict(labels))
 
 
 def write_result(folder: Path, run: Run, manifest: Mapping[str, Any]) -> Path:
     path = folder / f"{run.config.name}.json"
     measures = {name: [round(v, DIGITS) for v in run.measures[name].values()] for name in KEPT}
     config = run.config.model_dump(mode="json")
-    _write(path, {"config": config, "manifest": manifest, "measures": measures})
+    write_file(path, {"config": config, "manifest": manifest, "measures": measures})
     return path
 
 
 def read_labels(folder: Path) -> Labels:
     """Raises StaleResult."""
-    content = _read(folder / _QUESTIONS)
+    content = read_file(folder / _QUESTIONS)
     return Labels(
         tuple(content["ids"]),
         tuple(content["kinds"]),
@@ -115,8 +119,9 @@ def read_result(folder: Path, config: RunConfig, labels: Labels) -> Result:
     """The values of `config`. Raises StaleResult where the file is of another configuration
     than its name and label say, or of other questions."""
     path = folder / f"{config.name}.json"
-    content = _read(path)
-    if content["config"] != config.model_dump(mode="json"):
+    content = read_file(path)
+    # Not letter by letter: a field that came later has its default in older files.
+    if not _same(content["config"], config):
         raise StaleResult(f"{path} was measured with another configuration: run `make eval`")
     if content["manifest"]["questions"] != labels.digest:
         raise StaleResult(f"{path} was measured on other questions: run `make eval`")
@@ -131,18 +136,30 @@ def read_results(folder: Path, suite: Suite) -> tuple[Labels, list[Result]]:
     """All rows of a suite. Raises StaleResult, also where rows ran on different corpora though
     nothing in their configurations says so."""
     labels = read_labels(folder)
-    results = [read_result(folder, config, labels) for config in suite.runs]
+    results = [read_result(folder, config, labels) for config in _measured(folder, suite)]
     corpora: dict[tuple[Any, ...], str] = {}
     for result in results:
         config, manifest = result.config, result.manifest
-        same = (config.preprocessor, config.title)
+        same = (config.preprocessor, config.title, config.heading_path)
         digest = manifest["corpus"]["digest"]
         if corpora.setdefault(same, digest) != digest:
             raise StaleResult(f"{config.name}: ran on another corpus than its neighbours")
     return labels, results
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def _same(stored: Mapping[str, Any], config: RunConfig) -> bool:
+    try:
+        return RunConfig.model_validate(stored) == config
+    except ValidationError:
+        return False
+
+
+def _measured(folder: Path, suite: Suite) -> list[RunConfig]:
+    """All rows but those that need a reranker and were never run with one."""
+    return [r for r in suite.runs if not r.rerank_top_k or (folder / f"{r.name}.json").exists()]
+
+
+def write_file(path: Path, content: Mapping[str, Any]) -> None:
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
     # Arrays of numbers on one line: a file is read by people too.
     path.write_text(_compact(text) + "\n", encoding="utf-8")
@@ -152,7 +169,7 @@ def _compact(text: str) -> str:
     return re.sub(r"\[[^\[\]{}]*\]", lambda m: re.sub(r"\s*\n\s*", " ", m[0]), text)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_file(path: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -162,7 +179,7 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _last_commit() -> str:
+def last_commit() -> str:
     """The last commit that touched the library; "+" after it where it was changed since.
     Empty outside a repository."""
     root = Path(__file__).resolve().parents[1]

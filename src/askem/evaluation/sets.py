@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from askem.errors import InvalidInput
-from askem.evaluation.config import Unanswerable
+from askem.evaluation.config import Questions, Unanswerable
+from askem.ingestion.pages import page_key
 from askem.models import DocType
 
 Unit = Literal["passage", "paper"]
@@ -84,8 +85,15 @@ class EvalSet:
         return tuple(q for q in self.questions if not q.unanswerable)
 
 
-def read_golden(path: Path) -> EvalSet:
-    """A golden set in YAML (evals/golden/README.md). Raises InvalidInput naming the entry."""
+def read_golden(paths: Iterable[Path]) -> EvalSet:
+    """Golden sets in YAML (evals/golden/README.md) as one. Raises InvalidInput naming the entry."""
+    sets = [(path, _golden(path)) for path in paths]
+    questions = tuple(question for _, of_one in sets for question in of_one)
+    name = "+".join(path.stem for path, _ in sets)
+    return _checked(sets[-1][0], EvalSet(name, questions, "passage"))
+
+
+def _golden(path: Path) -> list[LabelledQuestion]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
@@ -93,21 +101,20 @@ def read_golden(path: Path) -> EvalSet:
     entries = content.get("questions") if isinstance(content, dict) else None
     if not isinstance(entries, list) or not entries:
         raise InvalidInput(str(path), "holds no list `questions`")
-    questions = tuple(_labelled(path, entry) for entry in entries)
-    return _checked(path, EvalSet(path.stem, questions, "passage"))
+    return [_labelled(path, entry) for entry in entries]
 
 
-def read_beir(folder: Path, *, unit: Unit, cluster: str = "paper_id") -> EvalSet:
+def read_beir(folder: Path, how: Questions) -> EvalSet:
     """`queries.jsonl` and `qrels.tsv` of a BEIR folder; only grades above 0 are gold, and
     queries without any are left out. Raises InvalidInput."""
     grades: dict[str, list[str]] = {}
     with _opened(folder / "qrels.tsv") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             if int(row["score"]) > 0:
-                grades.setdefault(row["query-id"], []).append(row["corpus-id"])
+                grades.setdefault(row["query-id"], []).append(_named(row["corpus-id"], how))
     with _opened(folder / "queries.jsonl") as file:
         questions = [
-            _from_beir(record, gold, unit, cluster)
+            _from_beir(record, gold, how)
             for record in map(json.loads, file)
             if (gold := grades.pop(str(record["_id"]), None))
         ]
@@ -115,7 +122,7 @@ def read_beir(folder: Path, *, unit: Unit, cluster: str = "paper_id") -> EvalSet
         raise InvalidInput(
             str(folder), f"qrels name queries that are not there: {_some(list(grades))}"
         )
-    return _checked(folder, EvalSet(folder.name, tuple(questions), unit))
+    return _checked(folder, EvalSet(folder.name, tuple(questions), how.unit))
 
 
 def with_unanswerable(labelled: EvalSet, base: Path, more: Sequence[Unanswerable]) -> EvalSet:
@@ -137,15 +144,20 @@ def _unanswerable(path: Path, where: Mapping[str, str]) -> Iterator[LabelledQues
                 )
 
 
-def _from_beir(
-    record: dict[str, Any], gold: list[str], unit: Unit, cluster: str
-) -> LabelledQuestion:
-    field = "passage_id" if unit == "passage" else "paper_id"
+def _named(corpus_id: str, how: Questions) -> str:
+    if how.pages_under is None:
+        return corpus_id
+    return page_key(corpus_id.removeprefix(f"{how.pages_under}/")).paper_id
+
+
+def _from_beir(record: dict[str, Any], gold: list[str], how: Questions) -> LabelledQuestion:
+    field = "passage_id" if how.unit == "passage" else "paper_id"
     return LabelledQuestion(
         id=str(record["_id"]),
         question=record["text"],
         gold=tuple(Gold(**{field: name}) for name in gold),
-        cluster=str(record[cluster]) if cluster in record else None,
+        answer=record.get("answer"),
+        cluster=str(record[how.cluster]) if how.cluster in record else None,
     )
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from askem.errors import ConfigurationError
 from askem.evaluation.config import RunConfig, Suite, read_suite
 from askem.evaluation.gold import GoldIds, resolve
-from askem.evaluation.indexing import Index, open_index
+from askem.evaluation.indexing import Index, open_index, reranker_named
 from askem.evaluation.results import labels_of, manifest_of, write_labels, write_result
 from askem.evaluation.runfolder import write_run
 from askem.evaluation.running import Run, run
 from askem.evaluation.sets import EvalSet, read_beir, read_golden, with_unanswerable
-from askem.evaluation.systems import make_search
+from askem.evaluation.systems import make_explain, make_search
+from askem.evaluation.tables import MAIN
+from askem.evaluation.whys import whys
 
 Say = Callable[[str], None]
 
@@ -34,12 +36,12 @@ def place(path: Path) -> tuple[Suite, Path | None]:
 
 def read_questions(suite: Suite, base: Path) -> EvalSet:
     questions = suite.questions
-    if questions.golden is not None:
-        labelled = read_golden(base / questions.golden)
+    if questions.golden:
+        labelled = read_golden(base / path for path in questions.golden)
     else:
         assert questions.beir is not None  # noqa: S101 - the model has checked it
         folder = base / questions.beir
-        labelled = read_beir(folder, unit=questions.unit, cluster=questions.cluster)
+        labelled = read_beir(folder, questions)
     return with_unanswerable(labelled, base, questions.unanswerable)
 
 
@@ -62,12 +64,16 @@ def run_suite(
     for config in suite.runs:
         if only and config.name not in only:
             continue
+        if config.rerank_top_k and reranker_named() is None and config.name not in only:
+            say(f"{suite.name}/{config.name}: left out, ASKEM_RERANKER is not set")
+            continue
         line = progress(f"{suite.name}/{config.name}")
         with open_index(suite.corpus, base, config, cache, line) as index:
-            gold = resolve(labelled, index.store.reader)
+            gold = resolve(labelled, index.store.reader, tears=config.tears)
             done = _run(config, labelled, gold, index, line)
             write_result(results / suite.name, done, manifest_of(index, labels))
-        write_run(cache / "runs" / suite.name / config.name, path, done, labelled, gold)
+            why = _whys(config, labelled, gold, index, done)
+        write_run(cache / "runs" / suite.name / config.name, path, done, labelled, gold, why)
         line("")
         say(f"{suite.name}/{config.name}: " + _summary(done))
 
@@ -85,7 +91,9 @@ def replay(
     labelled = read_questions(suite, base)
     line = progress(f"{suite.name}/{config.name}")
     with open_index(suite.corpus, base, config, cache, line) as index:
-        done = _run(config, labelled, resolve(labelled, index.store.reader), index, line)
+        done = _run(
+            config, labelled, resolve(labelled, index.store.reader, tears=config.tears), index, line
+        )
     line("")
     return done, labelled
 
@@ -98,6 +106,16 @@ def _run(config: RunConfig, labelled: EvalSet, gold: GoldIds, index: Index, line
         make_search(index, config),
         lambda done, total: line(f"asked {done} of {total}"),
     )
+
+
+def _whys(
+    config: RunConfig, labelled: EvalSet, gold: GoldIds, index: Index, done: Run
+) -> dict[str, tuple[str, ...]]:
+    explain = make_explain(index, config)
+    if explain is None:
+        return {}
+    records = {record.question_id: record for record in done.records}
+    return whys(labelled, gold, records, done.measures[MAIN], explain)
 
 
 def _summary(done: Run) -> str:

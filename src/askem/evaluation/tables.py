@@ -17,10 +17,14 @@ class WorseDefault(AskemError):
     """A row of the table is better than the default by more than chance."""
 
 
-def table(suite: Suite, labels: Labels, results: Sequence[Result]) -> str:
-    """A suite's table in markdown. Each row is compared with the default by question: bootstrap
-    over clusters, randomisation test, Holm-corrected over the table."""
-    default = _default(suite, results)
+def table(
+    suite: Suite, labels: Labels, results: Sequence[Result], further: Sequence[str] = ()
+) -> str:
+    """A suite's table in markdown, with the lines `further` at its end.
+
+    Each row is compared with the default by question: bootstrap over clusters, randomisation
+    test, Holm-corrected over the table."""
+    default = default_of(suite, results)
     others = [result for result in results if result is not default]
     against = dict(
         zip((r.config.name for r in others), differences(default, others, labels), strict=True)
@@ -34,11 +38,11 @@ def table(suite: Suite, labels: Labels, results: Sequence[Result]) -> str:
         "|---" * (len(KEPT) + 4) + "|",
     ]
     for result in results:
-        values = " | ".join(_figure(result.mean(name)) for name in KEPT)
+        values = " | ".join(figure(result.mean(name)) for name in KEPT)
         label = f"**{result.config.label}**" if result is default else result.config.label
         more = _difference(against.get(result.config.name))
         lines.append(f"| {label} | {values} | {more} |")
-    lines += _by_kind(labels, results)
+    lines += [*_by_kind(labels, results), *further]
     return "\n".join(lines) + "\n"
 
 
@@ -59,7 +63,7 @@ def differences(
 
 def check_default(suite: Suite, labels: Labels, results: Sequence[Result]) -> None:
     """Raises WorseDefault where a row that costs no more than the default is better than it."""
-    default = _default(suite, results)
+    default = default_of(suite, results)
     others = [r for r in results if r is not default and not r.config.option]
     for other, (difference, p) in zip(others, differences(default, others, labels), strict=True):
         if difference.low > 0 and p < SIGNIFICANT:
@@ -78,7 +82,8 @@ def _what_on(labels: Labels, default: Result) -> str:
     )
 
 
-def _default(suite: Suite, results: Sequence[Result]) -> Result:
+def default_of(suite: Suite, results: Sequence[Result]) -> Result:
+    """The row that all others are compared with."""
     return next(r for r in results if r.config.name == suite.default)
 
 
@@ -91,7 +96,7 @@ def _by_kind(labels: Labels, results: Sequence[Result]) -> list[str]:
     lines.append("|---" * (len(kinds) + 1) + "|")
     for result in results:
         means = [mean_of_kind(labels, result, kind) for kind in kinds]
-        lines.append(f"| {result.config.label} | " + " | ".join(map(_figure, means)) + " |")
+        lines.append(f"| {result.config.label} | " + " | ".join(map(figure, means)) + " |")
     return lines
 
 
@@ -103,7 +108,10 @@ def mean_of_kind(labels: Labels, result: Result, kind: str) -> float:
     return sum(values) / len(values)
 
 
-def _figure(value: float) -> str:
+def figure(value: float | None) -> str:
+    """Three places without the leading zero, as tables have it; "-" for none."""
+    if value is None:
+        return "-"
     return f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.3f}"
 
 

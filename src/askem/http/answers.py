@@ -51,6 +51,11 @@ class SearchHit(PassageOut):
     bm25: float | None
     sparse_rank: int | None = Field(description="Rank by BM25, from 1.")
     dense_rank: int | None = Field(description="Rank by distance, from 1.")
+    rerank_score: float | None = Field(
+        default=None,
+        description="The reranker's: hits with one come first, in its order. Null where it did "
+        "not read the passage.",
+    )
 
 
 class FiltersOut(AnswerModel):
@@ -103,6 +108,18 @@ class SearchResponse(AnswerModel):
     max_distance: float | None = Field(description="The cut in effect; null: none.")
     steering: SteeringOut
     screened: int | None = Field(description="How many passages the screening handed on.")
+    nearest_top_k: int = Field(
+        default=0, description="In effect; 0 for mode `vector`, which ranks the nearest alone."
+    )
+    joined: int = Field(
+        default=0,
+        description="How many passages were ranked beside them since they are among the "
+        "`nearest_top_k` nearest.",
+    )
+    rerank_top_k: int = Field(default=0, description="In effect; 0 for mode `vector`.")
+    reranked: int = Field(
+        default=0, description="How many passages the reranker read in the time it has."
+    )
     terms: tuple[str, ...] = Field(
         description="The question's content terms, as analysed and repaired."
     )
@@ -155,7 +172,11 @@ class DenseViewOut(AnswerModel):
 
     distance: float = Field(description="To the steered question.")
     unsteered: float = Field(description="To the question as it was asked.")
-    rank: int | None = Field(description="By distance among what was screened.")
+    rank: int | None = Field(description="By distance among what was ranked.")
+    joined: bool = Field(
+        default=False,
+        description="Whether it was ranked without having been screened, as one of the nearest.",
+    )
 
 
 class RankingViewOut(AnswerModel):
@@ -163,7 +184,9 @@ class RankingViewOut(AnswerModel):
 
     ranking: Ranking
     score: float
-    rank: int = Field(description="Among what was screened, before the cut of distance.")
+    rank: int = Field(
+        description="Among what was ranked, before the cut of distance and without a reranker."
+    )
     parts: dict[str, float] = Field(
         description="proximity: (bm25 + cluster + pair_weight pairs) / scale + cosine_weight "
         "cosine. blend: (1 - dense_weight) bm25_normalised + dense_weight cosine_normalised. "
@@ -179,7 +202,7 @@ class ExplanationOut(AnswerModel):
     beyond_distance: bool = Field(description="Whether the cut of distance keeps it out.")
     sparse: SparseViewOut | None = Field(description="Null for a question without content words.")
     dense: DenseViewOut
-    ranking: RankingViewOut | None = Field(description="Null where it was not screened.")
+    ranking: RankingViewOut | None = Field(description="Null where it was not ranked.")
 
 
 class TopicOut(AnswerModel):

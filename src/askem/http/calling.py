@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from askem.errors import ConfigurationError
-from askem.http.exchange import ClientError, Unauthorized, Unavailable
+from askem.http.exchange import Busy, ClientError, Unauthorized, Unavailable
 from askem.http.fields import FieldErrors
 from askem.http.keyfile import key_path, read_key
 from askem.http.keyformat import looks_mistyped
@@ -31,6 +31,8 @@ def what_to_do(error: Exception, url: str) -> str:
     match error:
         case Unauthorized():
             return f"{url} refuses the API key: give the right one with --api-key or ASKEM_API_KEY"
+        case Busy():
+            return f"{url} cannot answer now ({error}): try again later, or see {url}/readyz"
         case Unavailable():
             return f"{url} does not answer ({error}): is `askem serve` running there?"
         case ClientError():

@@ -131,7 +131,7 @@ def build_app(
         "keys": keys,
         "open_paths": open_paths,
         "keyring": keyring,
-        "scope_of": _scope_of(special),
+        "scope_of": _scope_of([*special, (app.routes, "read")]),
     }
     # The last one added is the outermost.
     app.add_middleware(BodyLimit, exceptions=limits, streamed=streamed)
@@ -163,17 +163,17 @@ def _method_not_allowed(
     return handler
 
 
-def _scope_of(special: Sequence[ScopedRoutes]) -> Callable[[Scope], KeyScope]:
-    """Which scope a request needs: asks the routes themselves, so that no path reaches a route
-    without meeting its service's scope."""
-    routes = [(route, needed) for routes, needed in special for route in routes]
+def _scope_of(scoped: Sequence[ScopedRoutes]) -> Callable[[Scope], KeyScope | None]:
+    """Which scope a request needs: asks the routes themselves, in order, so that no path reaches
+    one without meeting its service's scope. None where none takes it: any live key is then told
+    404, or 405 for another method."""
+    routes = [(route, needed) for routes, needed in scoped for route in routes]
 
-    def scope_of(scope: Scope) -> KeyScope:
-        if scope.get("method") not in READ_METHODS:
-            for route, needed in routes:
-                if route.matches(scope)[0] is Match.FULL:
-                    return needed
-        return "read"
+    def scope_of(scope: Scope) -> KeyScope | None:
+        for route, needed in routes:
+            if route.matches(scope)[0] is Match.FULL:
+                return "read" if scope.get("method") in READ_METHODS else needed
+        return None
 
     return scope_of
 

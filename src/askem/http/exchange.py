@@ -65,6 +65,10 @@ class Unavailable(ClientError):
         self.retry_after_s = retry_after_s
 
 
+class Busy(Unavailable):
+    """The server is there, and says that it cannot answer now: 429, 502, 503, 504."""
+
+
 class ServerFault(ClientError):
     """The server failed, or its answer is not one of a retriever."""
 
@@ -226,7 +230,7 @@ def _refusal(response: httpx.Response, body: bytes, identity: str | None) -> Cli
     if status == 404:
         return NotFoundError(message, request_id=identity)
     if status in (429, 502, 503, 504):
-        return Unavailable(message, _seconds(response), request_id=identity)
+        return Busy(message, _seconds(response), request_id=identity)
     if 400 <= status < 500:
         errors = tuple((error.field, error.message) for error in problem.errors or ())
         listed = "; ".join(f"{name}: {what}" for name, what in errors)

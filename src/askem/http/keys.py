@@ -67,10 +67,10 @@ class ApiKeyGuard:
         keys: Iterable[str],
         open_paths: Iterable[str],
         keyring: KeyringWatch | None = None,
-        scope_of: Callable[[Scope], KeyScope] = _reads,
+        scope_of: Callable[[Scope], KeyScope | None] = _reads,
     ) -> None:
         """`keys` have every scope; those of `keyring` have their own. `open_paths` are exact paths
-        that need no key; `scope_of` says which scope a request needs.
+        that need no key; `scope_of` says which scope a request needs; None: any.
 
         Raises ConfigurationError for a key that cannot serve, and where there is none at all.
         """
@@ -90,12 +90,12 @@ class ApiKeyGuard:
             return
         allowed = self._allowed(scope)
         needed = self._scope_of(scope)
-        if needed in allowed:
+        if needed in allowed or (allowed and needed is None):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
             closing: Message = {"type": "websocket.close", "code": 1008}
             await send(closing)
-        elif allowed:
+        elif allowed and needed:
             answer = problem(scope, 403, missing_scope(needed))
             await answer(scope, receive, send)
         else:

@@ -99,5 +99,7 @@ def configure_logging(level: int = logging.INFO) -> None:
     # A line for each request to another service would double our own.
     for chatty in ("httpx", "httpx2", "openai", "uvicorn"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # Warns of each request that failed, besides; the errors we make of them are logged already.
+    logging.getLogger("elastic_transport").setLevel(logging.ERROR)
     access_log = logging.getLogger("askem.access")
     access_log.handlers, access_log.propagate = [access], False

@@ -182,8 +182,24 @@ class HybridRequest(VectorRequest):
         Field(description="How many passages the keyword screening hands on."),
         NULLABLE,
     ] = DEFAULT_SCREENING_TOP_K
+    nearest_top_k: Annotated[
+        int | None,
+        WholeNumber(0, 1_000),
+        Field(
+            description="How many of the nearest passages are ranked beside the screened ones, "
+            "whatever their words; 0: none. Absent: the server's setting, which by default is 0."
+        ),
+    ] = None
     ranking: Annotated[
         Ranking | None, Field(description="Absent: the server's configured ranking.")
+    ] = None
+    rerank_top_k: Annotated[
+        int | None,
+        WholeNumber(0, 200),
+        Field(
+            description="How many of the best passages the server's reranker puts in its own "
+            "order; 0: none. Absent: the server's setting, 0 where it has no reranker."
+        ),
     ] = None
     allow_degraded: Annotated[
         bool,

@@ -55,7 +55,9 @@ class DenseView:
     unsteered: float
     """To the question as it was asked."""
     rank: int | None
-    """By distance among what was screened, from 1."""
+    """By distance among what was ranked, from 1."""
+    joined: bool
+    """Whether it was ranked without having been screened, as one of the nearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class RankingView:
     ranking: str
     score: float
     rank: int
-    """From 1, among what was screened, the cut of distance aside."""
+    """From 1, among what was ranked, the cut of distance aside."""
     parts: dict[str, float]
 
 
@@ -80,7 +82,7 @@ class Explanation:
     """None for a question without content words, which is not screened."""
     dense: DenseView
     ranking: RankingView | None
-    """None where the passage was not screened, and so not ranked."""
+    """None where the passage was neither screened nor joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class AsRead:
 
     terms: Sequence[str]
     screened: Screened
+    candidates: Screened
+    """What was ranked: `screened` and, after it, what joined by its distance."""
     vector: Vector
     unsteered: Vector
 
@@ -107,8 +111,8 @@ def explain(
     passage = reader.passages([passage_id]).get(passage_id)
     if passage is None:
         raise NotFound("no passage has this id")
-    screened = reading.screened
-    ids = screened.passage_ids
+    screened, candidates = reading.screened, reading.candidates
+    ids = candidates.passage_ids
     near = dense.search(reading.vector, max(len(ids), 1), question.filters, within=ids)
     distance = _distance(dense, reading.vector, passage_id)
     view = _sparse_view(question, passage_id, reading.terms, screened, sparse)
@@ -121,9 +125,10 @@ def explain(
             distance=distance,
             unsteered=_distance(dense, reading.unsteered, passage_id),
             rank=_place(near.passage_ids, passage_id),
+            joined=passage_id in ids[len(screened.passage_ids) :],
         ),
         ranking=_ranking_view(
-            question, passage_id, screened, near.passage_ids, near.distances, weights
+            question, passage_id, candidates, near.passage_ids, near.distances, weights
         ),
     )
 

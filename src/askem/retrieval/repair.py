@@ -2,7 +2,8 @@
 
 Letters are parted from digits ("COVID19"), or joined with them ("COVID-19" where papers write
 COVID19). Otherwise the most frequent known term within edit distance 1 is taken, a swap of
-neighbours included (Damerau 1964), of words with five letters or more and with the same initial.
+neighbours included (Damerau 1964), of words with five letters or more and with the same initial,
+unless so many words are unknown that the question is in another language.
 Numbers are never read as other numbers. Pure: the vocabulary comes in as a function.
 """
 
@@ -12,7 +13,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from askem.text.analysis import MAX_TERMS, Placed, folded, placed_tokens, tokens, word_terms
+from askem.text.analysis import (
+    MAX_TERMS,
+    Placed,
+    folded,
+    placed_tokens,
+    question_terms,
+    tokens,
+    word_terms,
+)
 
 Vocabulary = Callable[[Sequence[str]], Mapping[str, int]]
 """Those of the terms that the corpus has, and how many passages hold each."""
@@ -21,6 +30,9 @@ SHORTEST, LONGEST = 5, 30
 """Letters of a word whose spelling is repaired. Each letter costs some fifty look-ups."""
 MOST = 4
 """Words of one question that are repaired; the rest stays as it is."""
+FOREIGN_WORDS, FOREIGN_SHARE = 3, 0.4
+"""Unknown words, and their share of the question's, from which it is taken to be in another
+language, whose words stand for no other; `docs/ranking.md` has what that costs."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_DIGITS = re.compile(r"([^\W\d_]{2,})(\d+)")
 """An abbreviation and its number, as in COVID19; not an ordinal, nor H5N1."""
@@ -52,7 +64,8 @@ class _Unknown:
 def readings(question: str, unknown: Iterable[str], vocabulary: Vocabulary) -> list[Reading]:
     """How the words of `question` with `unknown` terms are read, in the order of the text, without
     overlaps. `vocabulary` is asked once at most, and not where there is nothing to try."""
-    words = _unknown_words(question, frozenset(unknown))
+    missing = frozenset(unknown)
+    words = _unknown_words(question, missing, spelling=not _foreign(question, missing))
     asked = {term for word in words for term in word.neighbours}
     asked.update(t for word in words for reading in word.rewritten for t in reading.terms)
     if not asked:
@@ -92,7 +105,13 @@ def surface(reading: Reading, texts: Iterable[str]) -> str:
     return reading.word
 
 
-def _unknown_words(question: str, unknown: frozenset[str]) -> list[_Unknown]:
+def _foreign(question: str, unknown: frozenset[str]) -> bool:
+    terms = frozenset(question_terms(question))
+    count = len(terms & unknown)
+    return count >= FOREIGN_WORDS and count >= FOREIGN_SHARE * len(terms)
+
+
+def _unknown_words(question: str, unknown: frozenset[str], *, spelling: bool) -> list[_Unknown]:
     words = placed_tokens(question)
     found: dict[str, _Unknown] = {}
     for i, word in enumerate(words):
@@ -103,7 +122,8 @@ def _unknown_words(question: str, unknown: frozenset[str]) -> list[_Unknown]:
                 for parted in _parted(text)
             ]
             rewritten += _joined(words, i, question, unknown)
-            found[word.term] = _Unknown(word, rewritten, _neighbours(text))
+            near = _neighbours(text) if spelling else {}
+            found[word.term] = _Unknown(word, rewritten, near)
     return list(found.values())
 
 

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from askem.errors import BackendUnavailable
+from askem.errors import BackendUnavailable, InvalidInput
 from askem.models import DenseHits, Hit, Question, Repair, Screened, SearchResult, Vector
 from askem.ports import DenseIndex, Encoder, PassageReader, SparseIndex
 from askem.retrieval.clock import Clock
 from askem.retrieval.explain import AsRead, Explanation, explain
-from askem.retrieval.ranking import DEFAULT_WEIGHTS, Weights, rank
+from askem.retrieval.placing import Place, by_bm25, by_distance, by_ranking, within
+from askem.retrieval.ranking import DEFAULT_WEIGHTS, Weights
 from askem.retrieval.repair import Reading, readings, repaired, respelt, surface
+from askem.retrieval.reranking import Reranking
 from askem.retrieval.steering import move_away_from, move_to
-from askem.retrieval.widening import widened
+from askem.retrieval.widening import Candidates, with_nearest
 from askem.text.analysis import question_terms
 
 
@@ -33,15 +33,18 @@ class Retriever:
         reader: PassageReader,
         executor: Executor | None = None,
         weights: Weights = DEFAULT_WEIGHTS,
+        reranking: Reranking | None = None,
     ) -> None:
         """`executor`, where given, encodes the question while the sparse leg screens; it must
-        not be the one that runs this object's methods."""
+        not be the one that runs this object's methods. Without `reranking`, questions that want
+        it raise InvalidInput."""
         self._encoder = encoder
         self._sparse = sparse
         self._dense = dense
         self._reader = reader
         self._executor = executor
         self._weights = weights
+        self._reranking = reranking
 
     def vector(self, question: Question) -> SearchResult:
         """Dense search: the passages nearest to the (steered) question; score = 1 - distance."""
@@ -51,7 +54,7 @@ class Retriever:
         with clock.stage("dense"):
             found = self._dense.search(vector, question.top_k, question.filters)
         with clock.stage("rank"):
-            hits = self._nearest(found, question)
+            hits = self._fetch(by_distance(found), question, question.top_k)
         return SearchResult(
             hits=hits, timings_ms=clock.finish(), nearest_distance=_first_distance(found)
         )
@@ -66,7 +69,11 @@ class Retriever:
 
         Words that the corpus does not have are read as others, where the question allows it, and
         looked for once more; the vector is then that of the text with the words it was read as.
+
+        With `nearest_top_k`, the nearest passages are ranked beside the screened ones. With
+        `rerank_top_k`, a model puts the best in its own order; scores stay the ranking's.
         """
+        self._check(question)
         terms = question_terms(question.text)
         if not terms:
             return self.vector(question)
@@ -84,38 +91,26 @@ class Retriever:
         else:
             vector, spent = encoding.result() if encoding else self._timed_vector(question)
         clock.add("encode", spent)
-        if question.nearest_top_k:
-            with clock.stage("widen"):
-                screened = self._widened(question, terms, vector, screened)
-        ids = screened.passage_ids
-        degraded: tuple[str, ...] = ()
-        nearest: float | None = None
-        try:
-            with clock.stage("dense"):
-                found = self._dense.search(vector, max(len(ids), 1), question.filters, within=ids)
-            if question.nearest:
-                with clock.stage("nearest"):
-                    nearest = _first_distance(self._dense.search(vector, 1, question.filters))
-        except BackendUnavailable as error:
-            if not question.allow_degraded:
-                raise
-            degraded = (error.backend,)
-            with clock.stage("rank"):
-                hits = self._by_bm25(question, screened)
-        else:
-            with clock.stage("rank"):
-                hits = self._ranked(question, screened, found)
+        found = self._ranked(question, terms, vector, screened, clock)
+        hits, reranked = found.hits, 0
+        if self._reranking and question.rerank_top_k:
+            with clock.stage("rerank"):
+                text = respelt(question.text, read)
+                hits, reranked = self._reranking.reordered(text, hits, question.rerank_top_k)
+        hits = hits[: question.top_k]
         return SearchResult(
             hits=hits,
             timings_ms=clock.finish(),
-            screened=len(ids),
+            screened=found.candidates.handed_on,
+            joined=found.candidates.joined,
             terms=tuple(terms),
             unknown_terms=_unknown(terms, screened),
             idf=tuple(screened.idf.tolist()),
             repairs=_repairs(question.text, read, hits),
-            nearest_distance=nearest,
+            nearest_distance=found.nearest,
             score_scale=float(screened.idf.sum()),
-            degraded=degraded,
+            reranked=reranked,
+            degraded=found.degraded,
         )
 
     def explain(self, question: Question, passage_id: str) -> Explanation:
@@ -123,10 +118,15 @@ class Retriever:
         passage, BackendUnavailable."""
         terms, screened, read = self._screen(question, question_terms(question.text), Clock())
         text = respelt(question.text, read)
+        vector = self.steered_vector(replace(question, text=text))
+        candidates = Candidates.of(screened)
+        if terms and question.nearest_top_k:
+            candidates = self._widened(question, terms, vector, screened)
         reading = AsRead(
             terms=terms,
             screened=screened,
-            vector=self.steered_vector(replace(question, text=text)),
+            candidates=candidates.both,
+            vector=vector,
             unsteered=self._encoder.encode_question(text),
         )
         return explain(
@@ -156,14 +156,53 @@ class Retriever:
                 screened = self._sparse.screen(terms, limit, filters)
         return terms, screened, read
 
+    def _ranked(
+        self,
+        question: Question,
+        terms: list[str],
+        vector: Vector,
+        screened: Screened,
+        clock: Clock,
+    ) -> _Ranked:
+        """The dense leg's part, and the ranking of both."""
+        depth = max(question.top_k, question.rerank_top_k)
+        try:
+            candidates = Candidates.of(screened)
+            if question.nearest_top_k:
+                with clock.stage("widen"):
+                    candidates = self._widened(question, terms, vector, screened)
+            ids = candidates.both.passage_ids
+            with clock.stage("dense"):
+                found = self._dense.search(vector, max(len(ids), 1), question.filters, within=ids)
+            nearest = candidates.nearest
+            if question.nearest and not question.nearest_top_k:
+                with clock.stage("nearest"):
+                    nearest = _first_distance(self._dense.search(vector, 1, question.filters))
+        except BackendUnavailable as error:
+            if not question.allow_degraded:
+                raise
+            with clock.stage("rank"):
+                hits = self._fetch(by_bm25(screened), question, depth)
+            return _Ranked(hits, Candidates.of(screened), None, (error.backend,))
+        with clock.stage("rank"):
+            places = by_ranking(
+                question.ranking, candidates.both, candidates.handed_on, found, self._weights
+            )
+            hits = self._fetch(places, question, depth)
+        return _Ranked(hits, candidates, nearest)
+
     def _widened(
         self, question: Question, terms: list[str], vector: Vector, screened: Screened
-    ) -> Screened:
-        near = self._dense.search(vector, question.nearest_top_k, question.filters).passage_ids
-        known = set(screened.passage_ids)
-        more = [passage_id for passage_id in near if passage_id not in known]
-        named = self._sparse.screen(terms, len(more), question.filters, within=more)
-        return widened(screened, named, more)
+    ) -> Candidates:
+        return with_nearest(
+            screened,
+            terms,
+            vector,
+            question.nearest_top_k,
+            question.filters,
+            sparse=self._sparse,
+            dense=self._dense,
+        )
 
     def steered_vector(self, question: Question) -> Vector:
         """The question's vector, moved by its steering; shape (dimension,), not renormalised."""
@@ -182,61 +221,19 @@ class Retriever:
         vector = self.steered_vector(question)
         return vector, (time.perf_counter() - start) * 1e3
 
-    def _nearest(self, found: DenseHits, question: Question) -> list[Hit]:
-        places = [
-            _Place(passage_id, 1.0 - float(distance), float(distance), dense_rank=i + 1)
-            for i, (passage_id, distance) in enumerate(
-                zip(found.passage_ids, found.distances, strict=True)
+    def _check(self, question: Question) -> None:
+        if question.rerank_top_k and self._reranking is None:
+            raise InvalidInput(
+                "rerank_top_k", "there is no reranker here: leave the field out, or send 0"
             )
-        ]
-        return self._fetch(places, question)
 
-    def _ranked(self, question: Question, screened: Screened, found: DenseHits) -> list[Hit]:
-        """Screened passages that the dense leg knows too, best first; ties by distance, then id."""
-        row_of = {passage_id: row for row, passage_id in enumerate(screened.passage_ids)}
-        rows = np.array([row_of[passage_id] for passage_id in found.passage_ids], dtype=np.intp)
-        scores = rank(question.ranking, screened, rows, found.distances, self._weights)
-        places = [
-            _Place(
-                passage_id=found.passage_ids[i],
-                score=float(scores[i]),
-                distance=float(found.distances[i]),
-                bm25=float(screened.bm25[row]),
-                sparse_rank=int(row) + 1,
-                dense_rank=i + 1,
-            )
-            for i, row in enumerate(rows)
-        ]
-        places.sort(key=lambda place: (-place.score, place.distance, place.passage_id))
-        return self._fetch(places, question)
-
-    def _by_bm25(self, question: Question, screened: Screened) -> list[Hit]:
-        """The sparse leg's own order; score = BM25."""
-        places = [
-            _Place(passage_id, float(bm25), None, bm25=float(bm25), sparse_rank=row + 1)
-            for row, (passage_id, bm25) in enumerate(
-                zip(screened.passage_ids, screened.bm25, strict=True)
-            )
-        ]
-        return self._fetch(places, question)
-
-    def _fetch(self, places: list[_Place], question: Question) -> list[Hit]:
-        limit = np.inf if question.max_distance is None else question.max_distance + _SLACK
-        near = [p for p in places if p.distance is None or p.distance <= limit]
-        kept = near[: question.top_k]
+    def _fetch(self, places: list[Place], question: Question, depth: int) -> list[Hit]:
+        """The best `depth` within the question's cut of distance."""
+        kept = within(places, question.max_distance)[:depth]
         passages = self._reader.passages([place.passage_id for place in kept])
+        # A passage deleted since the legs were asked is no longer an answer.
         return [
-            Hit(
-                passage=passages[place.passage_id],
-                score=place.score,
-                distance=place.distance,
-                bm25=place.bm25,
-                sparse_rank=place.sparse_rank,
-                dense_rank=place.dense_rank,
-            )
-            # A passage deleted since the legs were asked is no longer an answer.
-            for place in kept
-            if place.passage_id in passages
+            place.hit(passages[place.passage_id]) for place in kept if place.passage_id in passages
         ]
 
 
@@ -254,17 +251,11 @@ def _repairs(text: str, read: Sequence[Reading], hits: Sequence[Hit]) -> tuple[R
     return tuple(Repair(text[r.start : r.end], surface(r, passages)) for r in read)
 
 
-_SLACK = 1e-6
-"""Thresholds on distance are inclusive, as Weaviate's are, with its tolerance."""
-
-
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A hit before its passage is fetched."""
+class _Ranked:
+    """The best candidates, a reranker's part still to come."""
 
-    passage_id: str
-    score: float
-    distance: float | None
-    bm25: float | None = None
-    sparse_rank: int | None = None
-    dense_rank: int | None = None
+    hits: list[Hit]
+    candidates: Candidates
+    nearest: float | None
+    degraded: tuple[str, ...] = ()

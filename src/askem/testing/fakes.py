@@ -79,6 +79,24 @@ class FakeEncoder:
         return np.random.default_rng(seed).standard_normal(self._dimension)
 
 
+class FakeReranker:
+    """Prefers passages in which the question's terms make up more of the text."""
+
+    reranker_id = "fake-reranker"
+
+    def __init__(self, *, batch: int = 2, hook: Hook = _nothing) -> None:
+        self.batch = batch
+        self._hook = hook
+
+    def rerank(self, question: str, passages: Sequence[Passage]) -> NDArray[np.float64]:
+        self._hook("rerank")
+        asked = set(tokens(question))
+        return np.array([self._share(asked, tokens(passage.text)) for passage in passages])
+
+    def _share(self, asked: set[str], have: list[str]) -> float:
+        return sum(token in asked for token in have) / max(len(have), 1)
+
+
 class FakeStore:
     """Passages in a dict: SparseIndex, DenseIndex and PassageReader in one."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -14,17 +14,22 @@ import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr
 
+from askem.answering.models import Seen, Source
 from askem.answering.refusal import Thresholds
+from askem.http.answers import PassageOut
 from askem.http.client import AsyncAskemClient
+from askem.http.compose import build_app
 from askem.models import Passage
 from askem.retrieval.retriever import Retriever
 from askem.testing.fakes import FakeEncoder, FakeStore
 from askem.testing.inprocess import AppRunner
 from askem.testing.openai_server import OpenAiServer, Request, Turn
-from askem_agent.app import create_app as create_agent
+from askem.testing.waiting import until_async
+from askem_agent.app import make_service
 from askem_agent.budget import Limits, Rates
 from askem_agent.extractive_chat import ExtractiveChat
 from askem_agent.models import ModelConfig, ModelConnection, open_model
+from askem_agent.notebook import Found, Notebook
 from askem_agent.run import Agent, ChatModel, Policy
 from askem_agent.settings import AgentSettings
 from askem_agent.state import Components as AgentComponents
@@ -98,12 +103,12 @@ class Door:
 
     async def asked(self) -> None:
         """Until the server of models has been asked."""
-        assert self.models
-        for _ in range(1000):
-            if self.models.requests:
-                return
-            await asyncio.sleep(0.01)
-        raise AssertionError("no model was asked")
+
+        async def look() -> bool:
+            assert self.models
+            return bool(self.models.requests)
+
+        await until_async(look)
 
 
 def read_events(text: str) -> list[tuple[str, Any]]:
@@ -136,6 +141,7 @@ def open_door() -> Iterator[Opener]:
             unsupported: Any = "drop",
             runs: int = 8,
             more: FastAPI | None = None,
+            second_key: str | None = None,
         ) -> Door:
             links = Links(more or stack.enter_context(_retriever()).app)
             server = None
@@ -150,10 +156,13 @@ def open_door() -> Iterator[Opener]:
                 models=models,
                 default_model="extractive" if script is None else "test-model",
                 retrievers={ENDPOINT: client},
-                policy=Policy(limits, thresholds, unsupported),
+                policy=Policy(limits, thresholds, unsupported, {"covid": "covid-19"}),
             )
             settings = AgentSettings(api_key=SecretStr(KEY), agent_runs=runs, agent_max_seconds=20)
-            app = create_agent(settings, AgentComponents(agent))
+            app = build_app(
+                [make_service(settings, AgentComponents(agent))],
+                api_keys=[KEY, *([second_key] if second_key else [])],
+            )
             runner = stack.enter_context(AppRunner(app, headers={"Api-Key": KEY}))
             if server:
                 chat: Any = models["test-model"].chat
@@ -186,3 +195,31 @@ def _model(server: OpenAiServer, config: dict[str, Any], connection: dict[str, A
         made.input_price, made.output_price, made.max_output_tokens, tries=1 + reached.reasks
     )
     return ChatModel(open_model(made, reached, sleep=no_pause), rates)
+
+
+@pytest.fixture
+def notebook_of() -> Callable[[Sequence[str]], Notebook]:
+    """`notebook_of(texts)`: each found by a search of its own, as passage 1, 2, ..."""
+    return _notebook
+
+
+def _notebook(texts: Sequence[str]) -> Notebook:
+    book = Notebook()
+    for number, text in enumerate(texts, 1):
+        doc = PassageOut(
+            paper_id="paper",
+            doc_type="paragraph",
+            text=text,
+            cosmos_object_id=None,
+            paragraph_terms=(),
+            passage_id=f"p{number}",
+            topics=(),
+            preprocessor_id="x",
+            order=0,
+            distance=0.1,
+            score=2.0,
+        )
+        source = Source(doc.passage_id, doc.paper_id, text, 2.0, 0.1)
+        seen = Seen(query=str(number), sources=(source,), ranking="proximity", idf={"x": 1.0})
+        book.add(str(number), Found(seen, (doc,)))
+    return book

@@ -103,3 +103,11 @@ def test_what_is_missing_is_named(open_door: Any) -> None:
     answer = open_door([text(f"{TRUE} {written}")], unsupported="mark").answer(QUESTION)
     assert answer["sentences"][1]["verdict"] == "not found"
     assert any("nine" in missing for missing in answer["sentences"][1]["missing"])
+
+
+def test_no_confidence_was_measured_for_what_a_model_writes(open_door: Any) -> None:
+    answer = open_door([text("The SIDARTHE model has eight stages of infection [1].")]).answer(
+        "SIDARTHE stages of infection"
+    )
+    assert (answer["refused"], answer["confidence"]) == (False, None)
+    assert "not measured" in answer["confidence_basis"]

@@ -9,6 +9,7 @@ import pytest
 
 from askem.answering.refusal import Thresholds
 from askem.testing.openai_server import text
+from askem_agent.budget import Limits
 
 QUESTION = "How many stages of infection has the SIDARTHE model?"
 
@@ -87,3 +88,38 @@ def test_a_foreign_retriever_will_do(open_door: Any) -> None:
     assert [doc["passage_id"] for doc in answer["used_docs"]] == ["a"]
     assert answer["steps"][0]["hits"] == 2
     assert "no measures" in answer["steps"][0]["note"]
+
+
+TWO = "How many stages of infection has SIDARTHE and what raised soil carbon in a vineyard?"
+STRICT = Thresholds(score=1.5, distance=2.0)
+
+
+def test_two_questions_in_one_are_searched_apart_before_they_are_refused(open_door: Any) -> None:
+    answer = open_door(thresholds=STRICT).answer(TWO)
+    assert not answer["refused"]
+    assert "eight stages" in answer["answer"]
+    assert "Biochar" in answer["answer"]
+    parts = [step["query"] for step in answer["steps"][1:3]]
+    assert parts == [
+        "How many stages of infection has SIDARTHE?",
+        "what raised soil carbon in a vineyard?",
+    ]
+
+
+def test_one_part_that_can_be_answered_is_enough(open_door: Any) -> None:
+    question = "How many stages of infection has SIDARTHE and who sank the quasar frigate?"
+    answer = open_door(thresholds=STRICT).answer(question)
+    assert "eight stages" in answer["answer"]
+
+
+def test_two_parts_without_an_answer_are_refused(open_door: Any) -> None:
+    question = "Which infection sank the quasar frigate and what soil buried the harbour of Oslo?"
+    answer = open_door(thresholds=STRICT).answer(question)
+    assert (answer["refused"], answer["reason"]) == (True, "not in the corpus")
+    assert len(answer["steps"]) == 3
+
+
+def test_parts_are_not_searched_beyond_the_limit(open_door: Any) -> None:
+    limits = Limits(model_calls=6, searches=1, tokens=100_000, cost=1.0, seconds=20.0)
+    answer = open_door(thresholds=STRICT, limits=limits).answer(TWO)
+    assert (answer["refused"], len(answer["steps"])) == (True, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from askem.answering.models import Seen, Source
@@ -53,7 +54,18 @@ def test_what_the_second_search_adds_is_in_the_answer() -> None:
     assert f"{BORN} [2]" in str(reply(FIRST, second, searching=False).text)
 
 
-def test_references_are_taken_out_with_their_space() -> None:
-    text = "The Korvan valve [3, 4] was made by its inventor in a shed [8] ."
-    message = reply(observed(QUESTION, text, 1), searching=False)
-    assert message.text == "The Korvan valve was made by its inventor in a shed. [1]"
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("The Korvan valve lasted 12 days [10, 14] in a shed.", "12 days (10, 14) in a shed. [1]"),
+        ("The Korvan valve took 5 [3-7] mg of oil.", "took 5 (3-7) mg of oil. [1]"),
+        (
+            "The Korvan valve of group [3] was made in a shed.",
+            "of group (3) was made in a shed. [1]",
+        ),
+        ("The Korvan valve was made in a shed [ 8 ].", "made in a shed ( 8 ). [1]"),
+    ],
+)
+def test_numbers_in_brackets_stay_and_are_no_markers(written: str, shown: str) -> None:
+    message = reply(observed(QUESTION, written, 1), searching=False)
+    assert str(message.text).endswith(shown)

@@ -98,12 +98,44 @@ def test_a_retriever_that_fails_is_no_empty_result(
 def test_a_field_that_the_retriever_refuses_is_named(open_door: Any) -> None:
     door = open_door()
     problem = {"title": "x", "status": 422, "request_id": "1"}
-    errors = [{"field": "topic", "message": "is unknown"}]
+    errors = [{"field": "topic", "message": SECRET}, {"field": SECRET, "message": SECRET}]
     body = {**problem, "errors": errors}
     door.retriever.fail = lambda _: httpx.Response(422, content=json.dumps(body))
     response = door.ask(QUESTION)
     assert response.status_code == 422
-    assert response.json()["errors"] == errors
+    assert response.json()["errors"] == [
+        {"field": "topic", "message": "the retriever does not take it"}
+    ]
+
+
+def test_no_server_upstream_has_callers_wait_for_long(open_door: Any) -> None:
+    door = open_door()
+    door.retriever.fail = lambda _: httpx.Response(429, headers={"Retry-After": "99999999"})
+    response = door.ask(QUESTION)
+    assert (response.status_code, response.headers["retry-after"]) == (503, "60")
+
+
+def _said(**message: Any) -> bytes:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message}}
+    return json.dumps({"object": "chat.completion", "id": "1", "choices": [choice]}).encode()
+
+
+@pytest.mark.parametrize(
+    "content", [[{"type": "text", "text": TRUE}], "half a pair: \ud83d [1].", 5]
+)
+def test_text_that_is_none_is_malformed(open_door: Any, content: Any) -> None:
+    response = open_door([raw(_said(content=content))] * 3).ask(QUESTION)
+    assert response.status_code == 502, response.text
+    assert response.json()["type"] == "urn:askem:model-malformed"
+
+
+def test_half_a_pair_in_a_models_question_is_asked_for_again(open_door: Any) -> None:
+    call = {"id": "1", "type": "function"}
+    function = {"name": "search_literature", "arguments": '{"question": "\\ud83d biochar"}'}
+    turn = raw(_said(content=None, tool_calls=[{**call, "function": function}]))
+    door = open_door([turn, text(TRUE)])
+    answer = door.answer(QUESTION)
+    assert (answer["answer"], len(answer["steps"])) == (TRUE, 1)
 
 
 def test_what_nobody_foresaw_is_an_error_event(open_door: Any) -> None:

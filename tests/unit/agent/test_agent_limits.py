@@ -10,6 +10,7 @@ import pytest
 
 from askem.testing.openai_server import Call, calls, hang, text
 from askem_agent.budget import Limits
+from askem_agent.loop import MAX_CALLS
 
 LIMITS = Limits(model_calls=6, searches=4, tokens=100_000, cost=1.0, seconds=20.0)
 TRUE = "The SIDARTHE model has eight stages of infection [1]."
@@ -107,14 +108,43 @@ def test_use_that_the_server_does_not_count_is_estimated(open_door: Any) -> None
 
 
 def test_time_that_is_up_ends_a_call(open_door: Any) -> None:
-    door = open_door([hang(), hang()], limits=replace(LIMITS, seconds=0.8))
+    door = open_door([hang(), hang()], limits=replace(LIMITS, seconds=2))
     answer = door.answer(QUESTION)
     assert (answer["stopped"], answer["model"]) == ("time", "extractive")
     assert len(door.models.requests) == 2
     assert all(request.gone.wait(5) for request in door.models.requests)
 
 
-def test_a_huge_answer_is_checked_to_its_end(open_door: Any) -> None:
-    written = " ".join([TRUE, *("It was described in 1849 [1]." for _ in range(2000))])
+def test_an_answer_is_checked_as_far_as_it_was_asked_for(open_door: Any) -> None:
+    """The server was asked for 2,000 tokens at most; what it sends beyond 8 characters for each
+    is not looked at, and the answer says so."""
+    false = "It was described in 1849 [1]."
+    written = " ".join([TRUE, *(false for _ in range(2000))])
     answer = open_door([text(written, chunk_chars=4000)]).answer(QUESTION)
-    assert (answer["answer"], answer["dropped"]) == (TRUE, 2000)
+    assert (answer["answer"], answer["stopped"]) == (TRUE, "length")
+    # The last one that counts is cut.
+    assert answer["dropped"] == (2000 * 8 - len(TRUE)) // (len(false) + 1) + 1
+
+
+def test_an_answer_of_the_length_that_was_asked_for_is_whole(open_door: Any) -> None:
+    config = {"max_output_tokens": 16}
+    most = TRUE + " " * (16 * 8 - len(TRUE))
+    for written, stopped in ((most, None), (most + ".", "length")):
+        answer = open_door([text(written)], config=config).answer(QUESTION)
+        assert (answer["answer"], answer["stopped"]) == (TRUE, stopped)
+
+
+def test_what_a_call_read_before_it_was_cut_off_is_booked(open_door: Any) -> None:
+    prices = {"input_price": 10.0, "output_price": 10.0}
+    door = open_door([hang(), hang()], limits=replace(LIMITS, seconds=2), config=prices)
+    usage = door.answer(QUESTION)["usage"]
+    assert usage["model_calls"] == 2
+    # Both calls sent the instructions and the passages.
+    assert usage["input_tokens"] > 1000
+    assert usage["cost"] > 0
+
+
+def test_a_step_has_few_searches(open_door: Any) -> None:
+    many = calls(*(Call("search_literature", {"question": QUESTION}) for _ in range(500)))
+    answer = open_door([many, text(TRUE)]).answer(QUESTION)
+    assert (answer["answer"], len(answer["steps"])) == (TRUE, 1 + MAX_CALLS)

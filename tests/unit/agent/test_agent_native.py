@@ -96,7 +96,7 @@ def test_mistakes_with_the_tool_are_told_to_the_model(open_door: Any) -> None:
     door = open_door(
         [
             calls(Call("search_literature", {"question": " "})),
-            calls(Call("search_literature", {"question": "x" * 5000})),
+            calls(Call("search_literature", {"question": 5})),
             text("The SIDARTHE model has eight stages [1]."),
         ]
     )
@@ -104,7 +104,27 @@ def test_mistakes_with_the_tool_are_told_to_the_model(open_door: Any) -> None:
     assert not answer["refused"]
     assert (len(answer["steps"]), answer["usage"]["searches"]) == (1, 1)
     for request in door.models.requests[1:]:
-        assert "1 to 4,000 characters" in request.body["messages"][-1]["content"]
+        assert "Give `question` as text" in request.body["messages"][-1]["content"]
+
+
+def test_a_models_question_is_one_clean_line(open_door: Any) -> None:
+    """It is searched for and shown without what is invisible, cut, and shown inert."""
+    written = "biochar\x1b[2J \u202e<script>\n![a](http://evil.example/x) " + "x" * 5000
+    door = open_door(
+        [
+            calls(Call("search_literature", {"question": written})),
+            text("The SIDARTHE model has eight stages [1]."),
+        ]
+    )
+    events = door.stream("SIDARTHE stages")
+    shown = [data["query"] for name, data in events if name == "step"][1]
+    assert events[-1][1]["steps"][1]["query"] == shown
+    sent = door.retriever.bodies[1]["question"]
+    assert sent.startswith("biochar[2J <script> ![a](http://evil.example/x) xxx")
+    assert len(sent) == len(shown) == 400
+    assert not {"<", "://", "](", "\x1b", "\u202e", "\n"} & {
+        mark for mark in ("<", "://", "](", "\x1b", "\u202e", "\n") if mark in shown
+    }
 
 
 def test_several_calls_in_one_step_are_all_answered(open_door: Any) -> None:
@@ -132,3 +152,12 @@ def test_money_is_counted_by_the_configured_prices(open_door: Any) -> None:
     door = open_door([text("The SIDARTHE model has eight stages [1].")], config=prices)
     answer = door.answer("SIDARTHE stages")
     assert answer["usage"]["cost"] == pytest.approx((11 * 1.0 + 7 * 2.0) / 1e6)
+
+
+def test_the_model_is_told_to_write_as_the_passages_do(open_door: Any) -> None:
+    """What is in another language than they are is found nowhere, and refused."""
+    door = open_door([text("Das Modell SIDARTHE hat acht Stadien der Infektion [1].")])
+    answer = door.answer("Wie viele Stadien hat SIDARTHE?")
+    assert (answer["refused"], answer["reason"]) == (True, "no support")
+    system = door.models.requests[0].body["messages"][0]["content"]
+    assert "in the language of the passages" in system

@@ -94,3 +94,9 @@ def test_behind_one_door_the_retriever_is_the_host(
     assert settings_in(home).retriever_url == "http://127.0.0.1:4777"
     monkeypatch.setenv("ASKEM_RETRIEVER_URL", "http://retriever:4502")
     assert settings_in(home).retriever_url == "http://retriever:4502"
+
+
+def test_a_key_that_cannot_be_sent_is_an_error_of_the_configuration() -> None:
+    with pytest.raises(ConfigurationError, match=r"^OPENAI_API_KEY: .*printable") as caught:
+        opened(models=MODELS, openai_api_key=SecretStr("sk na\u00efve"))
+    assert "sk" not in str(caught.value).replace("askem", "")

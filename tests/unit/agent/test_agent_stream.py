@@ -10,12 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
-from askem.http.slots import Slots
 from askem.testing.openai_server import Call, calls, hang, text
-from askem_agent.stream import EventStream, wants_events
+from askem_agent.stream import PIECE_BYTES, EventStream, wants_events
 from askem_agent.wire import TokenEvent
 
 KEY = "test-key-0123456789"
+OTHER = "other-key-0123456789"
 QUESTION = "SIDARTHE stages of infection"
 WRITTEN = (
     "The SIDARTHE model has eight stages of infection [1]. It was described in 1849 [99]. "
@@ -121,13 +121,40 @@ def test_silence_is_filled_with_comments() -> None:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        stream = EventStream(work, Slots("runs", 1), run_s=5, keep_alive_s=0.02)
+        stream = EventStream(work, contextlib.nullcontext(), run_s=5, piece_s=0.02)
         await stream({"type": "http"}, asyncio.Event().wait, send)
         return b"".join(message.get("body", b"") for message in sent)
 
     text = asyncio.run(told()).decode()
     assert text.startswith(": ")
     assert text.endswith('event: token\ndata: {"text":"done"}\n\n')
+
+
+def test_a_reader_who_does_not_read_is_cut_off() -> None:
+    """The place is free again, and the work ends."""
+    ended = asyncio.Event()
+
+    async def work(emit: Any) -> None:
+        emit("token", TokenEvent(text="x" * 3 * PIECE_BYTES))
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def told() -> int:
+        sizes: list[int] = []
+
+        async def send(message: Any) -> None:
+            sizes.append(len(message.get("body", b"")))
+            # The first piece fits into buffers.
+            await asyncio.sleep(0 if len(sizes) <= 2 else 3600)
+
+        stream = EventStream(work, contextlib.nullcontext(), run_s=3600, piece_s=0.02)
+        await asyncio.wait_for(stream({"type": "http"}, asyncio.Event().wait, send), 5)
+        return max(sizes)
+
+    assert asyncio.run(told()) <= PIECE_BYTES
+    assert ended.is_set()
 
 
 def test_runs_have_places(open_door: Any) -> None:
@@ -169,3 +196,22 @@ def test_runs_have_places(open_door: Any) -> None:
 )
 def test_which_form_is_wanted(accept: str, events: bool) -> None:
     assert wants_events(accept) is events
+
+
+def test_places_are_shared_among_keys(open_door: Any) -> None:
+    """A key that has half of them gets no more once another key asks."""
+    door = open_door([hang()] * 2, runs=2, second_key=OTHER)
+    headers = {"Api-Key": OTHER}
+
+    async def ask_beside() -> list[int]:
+        first = asyncio.create_task(door.app.client.post("/react", json={"question": QUESTION}))
+        await door.asked()
+        body = {"question": "what is it?"}
+        codes = [(await door.app.client.post("/react", json=body, headers=headers)).status_code]
+        codes.append((await door.app.client.post("/react", json=body)).status_code)
+        first.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await first
+        return codes
+
+    assert door.app.run(ask_beside()) == [200, 503]

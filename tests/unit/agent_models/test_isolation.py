@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from askem.testing.openai_server import Call, OpenAiServer, calls, text
+from askem.testing.openai_server import Call, OpenAiServer, calls
 
 SCRIPT = """
 import asyncio, json, sys
@@ -22,7 +22,6 @@ def audit(event, arguments):
 
 sys.addaudithook(audit)
 
-from langchain.agents import create_agent
 from langchain_core.tools import tool
 from askem_agent.models import ModelConfig, ModelConnection, open_model, untraced
 
@@ -34,11 +33,12 @@ def search_literature(question: str) -> str:
 async def main(url):
     connection = ModelConnection(base_url=url, api_key="right")
     model = open_model(ModelConfig(name="gpt-4o"), connection)
-    agent = create_agent(model, [search_literature])
+    bound = model.bind_tools([search_literature])
     with untraced():
-        async for _ in agent.astream({"messages": [("user", "Does it?")]}, stream_mode="messages"):
+        async for _ in bound.astream("Does it?"):
             pass
-        await agent.ainvoke({"messages": [("user", "Does it?")]})
+        called = await bound.ainvoke("Does it?")
+        await search_literature.ainvoke(called.tool_calls[0])
     await model.aclose()
 
 asyncio.run(main(sys.argv[1]))
@@ -49,7 +49,7 @@ print(json.dumps(sorted(called)))
 def test_a_hostile_environment_is_not_heard() -> None:
     search = calls(Call("search_literature", {"question": "Does it?"}))
     with (
-        OpenAiServer([search, text("Yes."), search, text("Yes.")]) as server,
+        OpenAiServer([search, search]) as server,
         OpenAiServer() as elsewhere,
     ):
         origin = elsewhere.url.removesuffix("/v1")

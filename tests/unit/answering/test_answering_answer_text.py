@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askem.answering.answer_text import split_answer
+from askem.answering.markers import find_markers
 
 
 def statements(answer: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -142,3 +143,8 @@ def test_every_visible_character_is_in_exactly_one_unit(answer):
     assert max(covered, default=0) <= 1
     assert all(n == 1 for n, char in zip(covered, answer, strict=True) if not char.isspace())
     assert [u.start for u in units] == sorted(u.start for u in units)
+
+
+def test_many_quotations_with_brackets_are_read_to_the_end() -> None:
+    """In a time that does not grow with their square, or this would take a quarter of an hour."""
+    assert len(find_markers('"a [1]" ' * 125_000 + "[2]")) == 1

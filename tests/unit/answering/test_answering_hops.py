@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,3 +91,18 @@ def test_never_raises_and_is_the_same_every_time(question: str, texts: list[str]
     query = next_query(question, searches)
     assert query == next_query(question, searches)
     assert query is None or question_terms(query) != question_terms(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Results After the fall of Oslo the price rose.", ["Oslo"]),
+        ("RESULTS In 2020 Ada Marsh wrote verse.", ["Ada Marsh"]),
+        ("Methods We used X-ray scattering at Lund.", ["Lund"]),
+        ("In winter Influenza A spread to Oslo.", ["Influenza A", "Oslo"]),
+        ("INTRODUCTION SARS-CoV-2 is a virus.", ["SARS-CoV-2"]),
+        ("Break-glass accounts are for the worst case.", []),
+    ],
+)
+def test_labels_openers_and_techniques_are_no_names(text: str, found: list[str]) -> None:
+    assert names(text) == found

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from askem.answering.models import Seen, Source
 from askem.answering.picking import PER_PASSAGE, pick
+from askem.answering.sentence_clutter import body_start
 from askem.text.analysis import question_terms
 
 
@@ -225,3 +226,19 @@ def test_pieces_are_exact_slices_and_the_same_every_time(
         assert piece.source.text[piece.start : piece.end] == piece.text
         assert piece.text == piece.text.strip() != ""
         assert piece.lead >= 0
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("INTRODUCTION SARS-CoV-2 is a virus.", "SARS-CoV-2 is a virus."),
+        ("INTRODUCTION Middle East fever is rare.", "Middle East fever is rare."),
+        ("Results Of 612 participants five left.", "Of 612 participants five left."),
+        ("Results RSV-3 was seen.", "RSV-3 was seen."),
+        ("Results are shown.", "Results are shown."),
+        ("Background radiation is low.", "Background radiation is low."),
+        ("RESULTS AND DISCUSSION of it all.", "RESULTS AND DISCUSSION of it all."),
+    ],
+)
+def test_a_heading_that_runs_into_its_sentence_is_left_out(text: str, body: str) -> None:
+    assert text[body_start(text) :] == body

@@ -58,12 +58,12 @@ def test_thresholds_can_be_set() -> None:
     ],
 )
 def test_confidence(score: float, lead: float, expected: Confidence) -> None:
-    picked = [Picked(SOURCE, 0, 10, "Rain fell.", score + 1, lead)]
+    picked = [Picked(SOURCE, 0, 10, "Rain fell.", score + 1, 0.0, lead)]
     assert confidence(with_score(score), picked) == expected
 
 
 def test_confidence_is_low_where_nothing_was_measured() -> None:
-    picked = [Picked(SOURCE, 0, 10, "Rain fell.", 3.0, 0.5)]
+    picked = [Picked(SOURCE, 0, 10, "Rain fell.", 3.0, 0.0, 0.5)]
     assert confidence(SEEN, []) == "low"
     assert confidence(replace(SEEN, ranking="blend"), picked) == "low"
     assert confidence(replace(SEEN, sources=()), picked) == "low"

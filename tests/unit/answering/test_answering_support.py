@@ -104,6 +104,100 @@ def test_a_name_or_number_that_is_not_near_is_partly_found(sentence, words):
     assert words in result.missing
 
 
+HALT = "NW-4012 was abandoned after its particles were found to aggregate during thawing"
+STUDY = f"{HALT}. NW-4021 is a vaccine that was given to many participants in two doses."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        (f"{HALT}, which is false.", 'the passage does not say "is false"'),
+        (f"Contrary to fact, {HALT}.", 'the passage does not say "Contrary to fact"'),
+        (
+            HALT.replace("abandoned", "continued"),
+            'the passage says "abandoned", the sentence "continued"',
+        ),
+        (
+            HALT.replace("thawing", "freezing"),
+            'the passage says "thawing", the sentence "freezing"',
+        ),
+        (
+            HALT.replace("abandoned", "approved").replace("aggregate", "be stable"),
+            'the passage says "abandoned", the sentence "approved"',
+        ),
+    ],
+)
+def test_a_denial_or_an_opposite_predicate_is_not_found(sentence, words):
+    result = checked(sentence, STUDY)
+    assert result.verdict == "not found"
+    assert words in result.missing
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        (
+            f"The drug kills infants, and {HALT}.",
+            '"drug", "kills", "infants" are not in the passage',
+        ),
+        (f"Few believe that {HALT}.", '"Few", "believe" are not in the passage'),
+        (
+            f"{HALT} and a year.",
+            '"year" is not beside the rest of the sentence in the passage',
+        ),
+        (HALT.replace("was", "was hardly"), 'the passage does not negate "abandoned"'),
+        (HALT.replace("was", "was barely"), 'the passage does not negate "abandoned"'),
+        (
+            HALT.replace("NW-4012", "NW-4021"),
+            '"NW-4021" stands in another sentence than the rest, which names "NW-4012"',
+        ),
+    ],
+)
+def test_what_a_sentence_adds_to_its_source_is_named(sentence, words):
+    text = f"{STUDY} It was well tolerated by all. The trial lasted a year."
+    result = checked(sentence, text)
+    assert result.verdict == "partly found"
+    assert words in result.missing
+
+
+def test_what_the_passage_calls_a_myth_is_not_plainly_found():
+    result = checked("Zinc cures measles.", "It is a myth that zinc cures measles.")
+    assert result.verdict == "partly found"
+    assert result.missing == ('the passage says "is a myth", the sentence does not',)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"The authors report that {HALT}.",
+        f"According to the study, {HALT}.",
+        f"Therefore {HALT}.",
+        "NW-4021 is a vaccine given to many participants in two doses.",
+    ],
+)
+def test_who_says_it_and_how_it_is_joined_on_are_not_missed(sentence):
+    assert checked(sentence, STUDY).verdict == "found in source"
+
+
+def test_a_name_put_before_what_another_sentence_says_of_something_else_is_named():
+    text = "NW-5 was abandoned in spring. Some people claim that vaccines kill infants."
+    result = checked("NW-5 was abandoned because vaccines kill infants.", text)
+    assert result.verdict == "partly found"
+    assert '"NW-5" stands in another sentence than the rest' in result.missing
+
+
+def test_a_name_in_the_heading_goes_with_what_is_under_it():
+    text = "# NW-5\n\nDoses keep for six months. Frozen storage made vaccines clump."
+    result = checked("Frozen storage made NW-5 vaccines clump, doses keep for six months.", text)
+    assert not [words for words in result.missing if "another sentence" in words]
+
+
+def test_it_in_the_place_of_a_name_is_no_other_name():
+    text = "NW-5 is a lipid vaccine of 2020. It clumped into aggregates in frozen storage."
+    sentence = "The lipid vaccine NW-5 clumped into aggregates in frozen storage."
+    assert not [words for words in checked(sentence, text).missing if "another" in words]
+
+
 def test_a_number_that_has_moved_inside_the_window_is_partly_found():
     text = (
         "In the first group of treated adults mortality fell by 12 percent during the winter; "

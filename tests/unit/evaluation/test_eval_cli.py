@@ -263,3 +263,13 @@ def test_the_report_escapes_what_it_shows_and_loads_nothing(folder: Path) -> Non
     assert "http://" not in page
     assert "https://" not in page
     assert "<td>both legs</td>" in page
+
+
+def test_the_worst_questions_are_explained(folder: Path) -> None:
+    change(folder / "golden.yaml", "What lowered carbon dioxide in classrooms?", "How are masks?")
+    run(folder)
+    out = folder / "report.html"
+    where = ["--results", str(folder / "results"), "--cache", str(folder / "cache")]
+    assert call("report", str(folder / "suite.yaml"), *where, "--out", str(out)).exit_code == 0
+    page = out.read_text(encoding="utf-8")
+    assert "windows#p0; not screened (BM25 0.00, the last screened " in page

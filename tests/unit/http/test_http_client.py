@@ -21,6 +21,7 @@ from askem.http.client import (
     Unauthorized,
     Unavailable,
 )
+from askem.http.exchange import Busy
 from askem.http.wire import (
     SEARCH_MEDIA_TYPE,
     HybridRequest,
@@ -173,11 +174,11 @@ def refusal(status: int, **fields: object) -> dict[str, object]:
         (404, NotFoundError),
         (413, Rejected),
         (422, Rejected),
-        (429, Unavailable),
+        (429, Busy),
         (500, ServerFault),
-        (502, Unavailable),
-        (503, Unavailable),
-        (504, Unavailable),
+        (502, Busy),
+        (503, Busy),
+        (504, Busy),
         (204, ServerFault),
         (302, ServerFault),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from askem.http.compose import build_app
 from askem.stores.embedded import EmbeddedStore
 from askem.testing.fakes import FakeEncoder, Hook
 from askem.testing.inprocess import AppRunner
+from askem.testing.waiting import until_async
 from askem_ingest.app import FOLDER, make_service
 from askem_ingest.settings import IngestSettings
 from askem_ingest.spool import Spool
@@ -53,16 +53,12 @@ class Door:
         """The job of a 202, once it has ended."""
         assert answer.status_code == 202, answer.text
 
-        async def wait() -> Any:
-            for _ in range(1500):
-                got = await self.runner.client.get(answer.headers["location"])
-                assert got.status_code == 200, got.text
-                if got.json()["state"] in ("done", "failed"):
-                    return got.json()
-                await asyncio.sleep(0.02)
-            raise AssertionError(got.text)
+        async def job() -> Any:
+            got = await self.runner.client.get(answer.headers["location"])
+            assert got.status_code == 200, got.text
+            return got.json() if got.json()["state"] in ("done", "failed") else None
 
-        return self.runner.run(wait())
+        return self.runner.run(until_async(job))
 
     def folders(self) -> list[str]:
         """Folders of jobs and drafts that are on disk."""

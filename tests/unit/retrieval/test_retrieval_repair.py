@@ -112,10 +112,20 @@ def test_the_vocabulary_is_asked_once_and_only_for_what_may_be() -> None:
     assert readings("what is it", [], vocabulary) == []
     assert asked == []
     words = [f"infectoin{letter}" for letter in "abcdefgh"]
-    assert readings(" ".join(words), question_terms(" ".join(words)), vocabulary) == []
+    question = " ".join([*words, *(f"word{number}" for number in range(13))])
+    assert readings(question, question_terms(" ".join(words)), vocabulary) == []
     (terms,) = asked
     # Four words of ten letters: the others stay as they are.
     assert len(terms) == len(set(terms)) < 4 * 60 * 10
+
+
+def test_a_question_in_another_language_is_left_as_it_is() -> None:
+    assert read("Wie viele Patienten hatten eine Infektion?")[1] == []
+    assert read("Which patients had an infektion?")[1] == ["infektion"]
+
+
+def test_letters_and_digits_are_parted_in_any_language() -> None:
+    assert read("Viele Patienten hatten COVID19?")[1] == ["COVID19"]
 
 
 def test_a_word_that_is_repeated_is_repaired_everywhere() -> None:

@@ -9,8 +9,9 @@ import pytest
 from pydantic import SecretStr
 
 from askem.models import Passage
+from askem.retrieval.reranking import Reranking
 from askem.retrieval.retriever import Retriever
-from askem.testing.fakes import FakeEncoder, FakeStore, Hook
+from askem.testing.fakes import FakeEncoder, FakeReranker, FakeStore, Hook
 from askem.testing.inprocess import AppRunner
 from askem_retriever.app import create_app
 from askem_retriever.readiness import probes
@@ -69,11 +70,19 @@ def corpus() -> list[Passage]:
     return [*paragraphs, figure]
 
 
-def components(hook: Hook = lambda _: None, *, empty: bool = False) -> Components:
+def components(
+    hook: Hook = lambda _: None, *, empty: bool = False, reranker: bool = False
+) -> Components:
     encoder = FakeEncoder(hook=hook)
     store = FakeStore([] if empty else corpus(), encoder, hook=hook)
     return Components(
-        retriever=Retriever(encoder=encoder, sparse=store, dense=store, reader=store),
+        retriever=Retriever(
+            encoder=encoder,
+            sparse=store,
+            dense=store,
+            reader=store,
+            reranking=Reranking(FakeReranker(hook=hook)) if reranker else None,
+        ),
         reader=store,
         encoder_id=encoder.encoder_id,
         probes=probes(encoder, store),
@@ -100,7 +109,8 @@ def open_app() -> Iterator[OpenApp]:
         hook: Hook = lambda _: None, *, empty: bool = False, **settings: object
     ) -> AppRunner:
         values = RetrieverSettings(**{"api_key": SecretStr(KEY), "workers": 2, **settings})  # type: ignore[arg-type]
-        app = create_app(values, components(hook, empty=empty))
+        parts = components(hook, empty=empty, reranker=bool(values.reranker))
+        app = create_app(values, parts)
         runner = AppRunner(app, headers={"Api-Key": KEY})
         opened.append(runner.__enter__())
         return runner

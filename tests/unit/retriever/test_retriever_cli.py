@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from askem.http.client import AskemClient
 from askem.http.wire import HybridRequest, SearchRequest
-from askem_retriever import cli
+from askem_retriever import cli, explain_cli
 
 SERVE = "from askem_retriever.cli import serve; serve()"
 SERVICE = """
@@ -227,3 +227,17 @@ def test_services_can_be_chosen(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=15)
     assert process.returncode == 0
+
+
+def test_explain_says_what_joined_without_being_screened(running: Running) -> None:
+    def told(*more: str) -> str:
+        where = ("--url", running.url, "--data-dir", str(running.data_dir))
+        runner = CliRunner(env={"ASKEM_API_KEY": None})
+        done = runner.invoke(explain_cli.explain, ["volcano", "a#p0", *where, *more])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "\nnot screened: the last passage that was has BM25 nothing\n" in told()
+    widened = told("--nearest-top-k", "5")
+    assert "joined as one of the nearest; not screened" in widened
+    assert "rank 1: bm25 0, " in widened

@@ -131,3 +131,34 @@ def test_repair_is_yes_or_no(door: AppRunner) -> None:
     response = door.request("POST", "/hybrid", json={**Q, "repair": "yes"})
     assert response.status_code == 422
     assert response.json()["errors"][0]["field"] == "repair"
+
+
+FAR: dict[str, Any] = {"question": "SIDARTHE", "move_to": "tremor of the volcano", "top_k": 9}
+"""Its nearest passages have no word of it."""
+
+
+@pytest.mark.parametrize(
+    ("configured", "asked", "joined"), [(0, None, 0), (0, 9, 5), (9, None, 5), (9, 0, 0)]
+)
+def test_the_nearest_join_where_the_request_or_the_setting_says_so(
+    open_app: Any, configured: int, asked: int | None, joined: int
+) -> None:
+    door = open_app(nearest_top_k=configured)
+    answer = post(door, "/search", {**FAR, "nearest_top_k": asked}).json()
+    assert answer["nearest_top_k"] == (configured if asked is None else asked)
+    assert (answer["screened"], answer["joined"]) == (2, joined)
+    assert [hit["sparse_rank"] for hit in answer["hits"]].count(None) == joined
+    bare = post(door, "/hybrid", {**FAR, "nearest_top_k": asked}).json()
+    assert len(bare) == len(answer["hits"]) == 2 + joined
+
+
+def test_mode_vector_joins_nothing(door: AppRunner) -> None:
+    answer = post(door, "/search", {**FAR, "mode": "vector", "nearest_top_k": 9}).json()
+    assert (answer["nearest_top_k"], answer["joined"]) == (0, 0)
+
+
+@pytest.mark.parametrize("value", [-1, 1_001, 2.5, "20", True])
+def test_nearest_top_k_is_a_whole_number_in_its_range(door: AppRunner, value: object) -> None:
+    response = door.request("POST", "/hybrid", json={**Q, "nearest_top_k": value})
+    assert response.status_code == 422
+    assert [error["field"] for error in response.json()["errors"]] == ["nearest_top_k"]

@@ -25,10 +25,14 @@ def hits(door: AppRunner, **more: Any) -> list[Any]:
     return found
 
 
+@pytest.mark.parametrize("nearest_top_k", [0, 100])
 @pytest.mark.parametrize("ranking", ["proximity", "blend", "rrf", "distance"])
-def test_every_hit_is_explained_by_the_figures_of_the_search(door: AppRunner, ranking: str) -> None:
-    for place, hit in enumerate(hits(door, ranking=ranking), start=1):
-        why = explained(door, hit["passage_id"], ranking=ranking)
+def test_every_hit_is_explained_by_the_figures_of_the_search(
+    door: AppRunner, ranking: str, nearest_top_k: int
+) -> None:
+    asked: dict[str, Any] = {"ranking": ranking, "nearest_top_k": nearest_top_k}
+    for place, hit in enumerate(hits(door, **asked), start=1):
+        why = explained(door, hit["passage_id"], **asked)
         assert why["passage"]["text"] == hit["text"]
         shares = sum(term["share"] for term in why["sparse"]["terms"])
         assert shares == pytest.approx(hit["bm25"], abs=1e-4)
@@ -126,3 +130,16 @@ def test_what_does_not_fit_is_named(
     assert response.status_code == status
     if field:
         assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+def test_what_joined_is_shown_as_not_screened(door: AppRunner) -> None:
+    params = {"q": "stages", "passage_id": "paper.with.dots-1#p0", "nearest_top_k": "100"}
+    response = door.request("GET", "/explain", params=params)
+    assert response.status_code == 200, response.text
+    why = response.json()
+    assert why["dense"]["joined"]
+    assert not why["sparse"]["screened"]
+    assert why["ranking"]["parts"]["bm25"] == 0
+    params.pop("nearest_top_k")
+    plain = door.request("GET", "/explain", params=params).json()
+    assert (plain["dense"]["joined"], plain["ranking"]) == (False, None)

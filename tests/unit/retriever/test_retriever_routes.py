@@ -114,7 +114,7 @@ def test_search_tells_how_it_came_about(door: AppRunner) -> None:
     stages = {"sparse", "repair", "encode", "dense", "nearest", "rank", "total"}
     assert set(answer["timings_ms"]) == stages
     first = answer["hits"][0]
-    assert set(first) == HIT_FIELDS | {"bm25", "sparse_rank", "dense_rank"}
+    assert set(first) == HIT_FIELDS | {"bm25", "sparse_rank", "dense_rank", "rerank_score"}
     assert {hit["sparse_rank"] for hit in answer["hits"]} == {1, 2, 3}
     assert {hit["dense_rank"] for hit in answer["hits"]} == {1, 2, 3}
 

@@ -92,4 +92,6 @@ class Gathered:
 def _text(value: Any) -> str:
     if value is not None and not isinstance(value, str):
         raise TypeError("what should be text is not")
+    # JSON can write halves of surrogate pairs, which nothing can send on: a ValueError.
+    (value or "").encode()
     return value or ""

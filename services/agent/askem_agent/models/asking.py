@@ -8,7 +8,6 @@ from contextlib import aclosing
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from langchain_core.outputs import ChatGeneration
 
 from askem_agent.models import translate
 from askem_agent.models.answer import Answer, Gathered
@@ -33,11 +32,12 @@ class Asking:
         for attempt in range(1, self._connection.attempts + 1):
             try:
                 result = await self._completions._agenerate(list(messages), **arguments)
-                generation = result.generations[0]
+                gathered = Gathered()
+                gathered.add(result.generations[0])
             except translate.CAUGHT as error:
                 await self._pause_or_raise(error, attempt)
                 continue
-            return _whole(generation)
+            return gathered.whole()
         raise AssertionError("there is at least one attempt")
 
     async def stream(
@@ -74,9 +74,3 @@ class Asking:
             # Not chained: the cause holds what the server said.
             raise translate.translated(error, pause) from None
         await self._sleep(pause)
-
-
-def _whole(generation: ChatGeneration) -> Answer:
-    gathered = Gathered()
-    gathered.add(generation)
-    return gathered.whole()

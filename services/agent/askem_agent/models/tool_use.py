@@ -58,6 +58,12 @@ def complete(arguments: Any, function: Tool) -> dict[str, Any]:
     for name in _required(function):
         if name not in arguments:
             raise NotAStep(f"the arguments of {function['name']} lack {name!r}")
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair: JSON can write it, and nothing can send it on.
+        what = f"the arguments of {function['name']} hold what is no character"
+        raise NotAStep(what) from None
     return arguments
 
 

@@ -74,6 +74,9 @@ class Objects:
         it comes back with an object that is not found, and skips it when it is written again,
         for nothing in it has changed (1.35.2, shard_write_put.go, compareObjsForInsertStatus).
         """
+        if not windows:
+            # Sources without passages; a filter by no source at all is an error.
+            return
         held = self.passages(sorted({w.properties["source"] for w in windows}))
         lost = [w for w in windows if not _is_whole(w.properties, held)]
         self.delete_windows([w.uuid for w in lost])

@@ -1,0 +1,1 @@
+"""Answers of a running server, asked for and measured."""

@@ -1,0 +1,1 @@
+"""A language model as judge of answers: opt-in, never part of a suite's tables."""
