@@ -44,6 +44,11 @@ class BackendUnavailable(AskemError):
         self.retry_after_s = retry_after_s
 
 
+class SchemaUnfit(BackendUnavailable):
+    """An engine's index is missing, or not as it must be. The message says what to do and names no
+    address: readiness shows it to anybody."""
+
+
 class Overloaded(BackendUnavailable):
     """The bounded queue for blocking work is full."""
 

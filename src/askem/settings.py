@@ -68,7 +68,8 @@ class CommonSettings(BaseSettings):
         default=None, validation_alias="ELASTICSEARCH_APIKEY"
     )
     index: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")] = "passages"
-    """The corpus's name on the engines."""
+    """The corpus's name on the engines: a letter first, 40 characters at most, and not with a
+    version's end, `_v2`."""
     engine_timeout_s: Annotated[float, Field(gt=0, le=60)] = 1.5
     """How long a search waits for an engine's answer, each time it asks."""
     rate_per_minute: Annotated[int, Field(ge=0, le=10_000_000)] = 0
@@ -87,6 +88,16 @@ class CommonSettings(BaseSettings):
         if stores == "servers" and missing:
             raise ValueError(f"servers needs {', '.join(missing)}")
         return stores
+
+    @field_validator("index")
+    @classmethod
+    def _no_version(cls, index: str) -> str:
+        if re.search(r"_v[0-9]+$", index):
+            raise ValueError(
+                f"{index!r} looks like a version of another index: names must not end in _v and a "
+                "number"
+            )
+        return index
 
     @field_validator("data_dir")
     @classmethod

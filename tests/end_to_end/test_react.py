@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -99,6 +100,8 @@ def url(folder: Path, keys: dict[str, str]) -> Iterator[str]:
         server = uvicorn.Server(configuration(app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
+        while not server.started:
+            time.sleep(0.005)
         yield url
         server.should_exit = True
         thread.join()

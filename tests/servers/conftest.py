@@ -40,6 +40,12 @@ _NAMES = (
     "ELASTICSEARCH_APIKEY",
 )
 
+
+@pytest.fixture(scope="session")
+def weaviate_read_key(endpoints: Endpoints) -> str:
+    return os.environ["WEAVIATE_READ_APIKEY"]
+
+
 OpenStore = Callable[..., ServerStore]
 
 

@@ -52,7 +52,7 @@ def held(store: ServerStore) -> tuple[list[str], list[str]]:
     """Passage ids on both sides, once for every document or object."""
     store.writer.refresh()
     found = store.sparse.screen(["infect", "stage", "transmiss"], 1000, Filters()).passage_ids
-    rows = [properties["passage_id"] for properties, _ in store.objects.walk(vectors=False)]
+    rows = [properties["passage_id"] for _, properties, _ in store.objects.walk(vectors=False)]
     return sorted(found), sorted(rows)
 
 

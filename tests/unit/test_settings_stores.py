@@ -51,7 +51,9 @@ def test_what_is_missing_stops_the_start_with_its_name(
         CommonSettings()
 
 
-@pytest.mark.parametrize("index", ["Passages", "pass ages", "_passages", "passages-1", "a" * 41])
+@pytest.mark.parametrize(
+    "index", ["Passages", "pass ages", "_passages", "passages-1", "a" * 41, "passages_v2"]
+)
 def test_an_index_is_named_as_both_engines_can(monkeypatch: pytest.MonkeyPatch, index: str) -> None:
     monkeypatch.setenv("ASKEM_INDEX", index)
     with pytest.raises(ValidationError):

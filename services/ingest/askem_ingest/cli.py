@@ -183,13 +183,18 @@ def delete(paper_ids: tuple[str, ...]) -> None:
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Mend what differs.")
+@click.option(
+    "--delete-most",
+    is_flag=True,
+    help="Let a repair delete more than half of what an engine holds; for servers.",
+)
 @_json_option
-def verify(repair: bool, as_json: bool) -> None:
+def verify(repair: bool, delete_most: bool, as_json: bool) -> None:
     """Check that ledger, database, sparse index and vectors hold the same passages.
 
     The exit status is 1 when they differ and were not mended.
     """
-    with open_components(IngestSettings()) as parts:
+    with open_components(IngestSettings(), delete_most=delete_most) as parts:
         report = parts.verifier.repair() if repair else parts.verifier.check()
     if as_json:
         click.echo(json.dumps(asdict(report)))

@@ -14,12 +14,23 @@ def schema() -> None:
 
 
 @schema.command()
-def create() -> None:
-    """Make both sides where they are missing; `askem ingest` does so too."""
+@click.option(
+    "--version",
+    type=click.IntRange(min=1),
+    help="Point both aliases at this version, if they differ.",
+)
+def create(version: int | None) -> None:
+    """Make both sides where they are missing, set a lost alias back; `askem ingest` does so too."""
     with open_schema(IngestSettings()) as store:
-        store.schema.create()
+        made = store.schema.create(version)
         store.schema.check()
-    click.echo("both sides are there")
+        elastic, vectors = store.schema.status()
+    click.echo(
+        f"both sides are on version {made}: {elastic.count} passages in Elasticsearch, "
+        f"{vectors.count} windows in Weaviate"
+    )
+    if elastic.count and not vectors.count:
+        click.echo("Weaviate's half is empty: run `askem verify --repair`")
 
 
 @schema.command()

@@ -44,9 +44,12 @@ class Components:
 
 
 @contextmanager
-def open_components(settings: IngestSettings, *, create: bool = False) -> Iterator[Components]:
+def open_components(
+    settings: IngestSettings, *, create: bool = False, delete_most: bool = False
+) -> Iterator[Components]:
     """Opens encoder and store, closes them in reverse. Raises ConfigurationError, also where
-    there is no store yet and `create` does not ask for one."""
+    there is no store yet and `create` does not ask for one. `delete_most`: a repair of servers
+    may delete more than half of what one of them holds."""
     encoder = open_encoder(settings, threads=settings.encoder_threads)
     with ExitStack() as stack:
         stack.callback(encoder.close)
@@ -60,13 +63,12 @@ def open_components(settings: IngestSettings, *, create: bool = False) -> Iterat
             yield Components(encoder, embedded.writer, embedded.ledger, embedded.reader, verifier)
         else:
             servers = stack.enter_context(open_servers(settings, encoder))
-            if not create and servers.schema.current_index() is None:
+            if not create and not servers.schema.index_versions():
                 raise ConfigurationError(
                     f"ASKEM_INDEX: nothing has been ingested into {settings.index} yet"
                 )
-            yield Components(
-                encoder, servers.writer, servers.ledger, servers.reader, _verifier(servers, encoder)
-            )
+            checker = _verifier(servers, encoder, delete_most=delete_most)
+            yield Components(encoder, servers.writer, servers.ledger, servers.reader, checker)
 
 
 def open_servers(settings: IngestSettings, encoder: Encoder) -> ServerStore:
@@ -93,10 +95,10 @@ def migrate_schema(store: ServerStore, *, drop_old: bool) -> Migration:
     return migrate(store, drop_old=drop_old)
 
 
-def _verifier(store: ServerStore, encoder: Encoder) -> Verifier:
+def _verifier(store: ServerStore, encoder: Encoder, *, delete_most: bool) -> Verifier:
     from askem.stores.servers.verify import ServerVerifier
 
-    return ServerVerifier(store, encoder)
+    return ServerVerifier(store, encoder, delete_most=delete_most)
 
 
 @contextmanager

@@ -124,11 +124,15 @@ class Worker:
         return not self._thread.is_alive()
 
     def probe(self) -> str:
-        """A remark for readiness checks. Raises where it cannot work."""
+        """A remark for readiness checks. Raises where the worker has ended.
+
+        Jobs that wait, for an engine or an encoder, make nothing unready: papers are taken in all
+        the same, and searches in the same process have checks of their own.
+        """
         if not self._thread.is_alive():
             raise RuntimeError("the worker has ended")
         if self._trouble is not None:
-            raise BackendUnavailable("worker", self._trouble)
+            return "jobs wait: they cannot be stored now; the service's log says why"
         return "working" if self._active else "another process works"
 
     def _run(self) -> None:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 from askem.http.health import Probe
 from askem.ports import Encoder, PassageReader
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """An encoder elsewhere."""
+
+    def ping(self) -> None:
+        """Raises where it does not encode now; soon, where nobody answers."""
 
 
 def encoder_probe(encoder: Encoder) -> Probe:
     """Readiness of the encoder: it encodes."""
 
     def encodes() -> str:
-        # Not as a question: those are cached, and a server that has gone would go unseen.
-        encoder.encode_passages(["ready?"])
+        if isinstance(encoder, Remote):
+            encoder.ping()
+        else:
+            # Not as a question: those are cached.
+            encoder.encode_passages(["ready?"])
         return f"{encoder.encoder_id}, {encoder.dimension} dimensions"
 
     return Probe("encoder", encodes)

@@ -78,6 +78,7 @@ def _open_store(
     return servers, [
         Probe("elasticsearch", servers.schema.check_index),
         Probe("weaviate", servers.schema.probe_collection),
+        Probe("schema", servers.schema.probe_sides),
         store_probe(servers.reader),
     ]
 

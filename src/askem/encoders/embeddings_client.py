@@ -16,6 +16,7 @@ import numpy as np
 import openai
 from numpy.typing import NDArray
 
+from askem.breaker import Outage
 from askem.encoders.capped_transport import MAX_ANSWER_BYTES, AnswerTooLarge, CappedTransport
 from askem.encoders.embeddings_answer import BadAnswer, read_vectors
 from askem.errors import AskemError, BackendUnavailable, ConfigurationError
@@ -92,16 +93,22 @@ class EmbeddingsClient:
         self._openai.organization = self._openai.project = None
 
     def embed(
-        self, texts: Sequence[str], input_type: InputType, patience: Patience
+        self,
+        texts: Sequence[str],
+        input_type: InputType,
+        patience: Patience,
+        *,
+        timeout_s: float | None = None,
     ) -> NDArray[np.float32]:
         """Vectors as the server gives them, shape (texts, dimension), finite and none zero.
 
-        Raises BackendUnavailable once the patience is used up or for an answer that cannot be
-        used, ConfigurationError where trying again cannot help.
+        `timeout_s`: of each attempt, where the endpoint's is too long. Raises BackendUnavailable
+        once the patience is used up or for an answer that cannot be used, its kind Outage where
+        there was no answer; ConfigurationError where trying again cannot help.
         """
         for attempt in range(1, patience.attempts + 1):
             try:
-                return read_vectors(self._ask(list(texts), input_type), len(texts))
+                return read_vectors(self._ask(list(texts), input_type, timeout_s), len(texts))
             except (BadAnswer, AnswerTooLarge) as error:
                 raise _unavailable(f"the answer cannot be used: {error}") from error
             except openai.APIError as error:
@@ -122,7 +129,8 @@ class EmbeddingsClient:
         self.stop_trying()
         self._openai.close()
 
-    def _ask(self, texts: list[str], input_type: InputType) -> bytes:
+    def _ask(self, texts: list[str], input_type: InputType, timeout_s: float | None) -> bytes:
+        seconds = self._endpoint.timeout_s if timeout_s is None else timeout_s
         extra: dict[str, Any] = {"input_type": input_type} if self._endpoint.input_type else {}
         # Raw, since the client would convert each number on its way into a list.
         answer = self._openai.embeddings.with_raw_response.create(
@@ -130,6 +138,7 @@ class EmbeddingsClient:
             input=texts,
             encoding_format=self._endpoint.encoding,
             extra_body=extra,
+            timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_TIMEOUT_S)),
         )
         return answer.http_response.content
 
@@ -138,7 +147,7 @@ class EmbeddingsClient:
         if not isinstance(error, openai.APIStatusError):
             timed_out = isinstance(error, openai.APITimeoutError)
             what = "did not answer in time" if timed_out else "cannot be reached"
-            return _unavailable(f"the embeddings server {what}", retry_after_s)
+            return Outage(BACKEND, f"the embeddings server {what}")
         status = error.status_code
         if status in _RETRIED:
             return _unavailable(f"the embeddings server answered {status}", retry_after_s)

@@ -6,11 +6,12 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askem.breaker import Breaker
 from askem.encoders.embeddings_client import (
     BACKEND,
     EmbeddingsClient,
@@ -34,6 +35,9 @@ _QUESTION_CACHE = 4096
 # Somebody waits for a question's vector; a load of passages had rather wait than fail.
 _QUESTION = Patience(attempts=2, longest_wait_s=1.0)
 _PASSAGES = Patience(attempts=5, longest_wait_s=30.0)
+_AT_ONCE = Patience(attempts=1, longest_wait_s=0.0)
+_TRIAL_S = 2.0
+"""How long a server that failed is waited for until it has answered again."""
 
 
 class RemoteEncoder:
@@ -67,6 +71,7 @@ class RemoteEncoder:
         self._client = EmbeddingsClient(endpoint, connections=concurrency, sleep=sleep)
         self._room = window_tokens - _SPECIAL_TOKENS
         self._wait_s = endpoint.timeout_s
+        self._breaker = Breaker(BACKEND)
         self._places = threading.BoundedSemaphore(concurrency)
         self._pool = ThreadPoolExecutor(concurrency, thread_name_prefix="askem-embed")
         self._dimension = dimension
@@ -82,8 +87,16 @@ class RemoteEncoder:
 
     def encode_question(self, text: str) -> Vector:
         """Unit vector, shape (dimension,); read-only. A question beyond the window is the
-        normalised mean of its windows. Raises BackendUnavailable, ConfigurationError."""
+        normalised mean of its windows. Raises BackendUnavailable, at once while a server that
+        failed is left alone, and ConfigurationError."""
         return self._cached_question(text)
+
+    def ping(self) -> None:
+        """That the server encodes a question, within 2 s. Raises as `encode_question`, whose
+        answers are kept: a server that has gone would go unseen."""
+        self._breaker.call(
+            lambda: self._ask(["ready?"], "query", _AT_ONCE, timeout_s=min(self._wait_s, _TRIAL_S))
+        )
 
     def encode_passages(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """One array of unit vectors a text, shape (windows, dimension), in the order of `texts`.
@@ -115,18 +128,29 @@ class RemoteEncoder:
         parts = [
             row
             for batch in _batches(self.windows(text))
-            for row in self._ask(batch, "query", _QUESTION)
+            for row in self._breaker.call(partial(self._ask_question, batch))
         ]
         return question_vector(parts)
 
+    def _ask_question(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self._breaker.is_open:
+            return self._ask(texts, "query", _AT_ONCE, timeout_s=min(self._wait_s, _TRIAL_S))
+        return self._ask(texts, "query", _QUESTION)
+
     def _ask(
-        self, texts: Sequence[str], input_type: InputType, patience: Patience
+        self,
+        texts: Sequence[str],
+        input_type: InputType,
+        patience: Patience,
+        *,
+        timeout_s: float | None = None,
     ) -> NDArray[np.float32]:
-        """Unit vectors, shape (texts, dimension)."""
-        if not self._places.acquire(timeout=self._wait_s):
+        """Unit vectors, shape (texts, dimension). `timeout_s`: for a place, and for each attempt;
+        None: the endpoint's."""
+        if not self._places.acquire(timeout=self._wait_s if timeout_s is None else timeout_s):
             raise Overloaded(BACKEND, "all connections to the embeddings server are in use")
         try:
-            vectors = self._client.embed(texts, input_type, patience)
+            vectors = self._client.embed(texts, input_type, patience, timeout_s=timeout_s)
         finally:
             self._places.release()
         if self._dimension not in (None, vectors.shape[1]):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
-from askem.errors import BackendUnavailable, EncoderMismatch, Overloaded
+from askem.errors import BackendUnavailable, EncoderMismatch, Overloaded, SchemaUnfit
 from askem.http.executor import BoundedExecutor
 from askem.http.wire import CheckOut, Readiness
 
@@ -68,6 +68,9 @@ class ReadinessBoard:
             return CheckOut(name=probe.name, ok=True, detail=await executor.run(probe.run))
         except Overloaded:
             detail = "the last check still hangs"
+        except SchemaUnfit as error:
+            _log.warning("not ready: %s: %s", probe.name, error)
+            detail = str(error)
         except BackendUnavailable as error:
             _log.warning("not ready: %s: %s", probe.name, error)
             detail = "cannot answer now"

@@ -18,15 +18,20 @@ _GRACE_S = 10
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one. Raises ConfigurationError where it cannot."""
+    """A socket that has its port and listens once it is served; port 0 takes a free one. Until
+    then connections are refused, not held. Raises ConfigurationError where it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind((host, port))
     except (OSError, OverflowError) as error:
+        taken.close()
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigurationError(
             f"cannot listen on {host}:{port}: {reason}; choose another with --port or --host"
         ) from None
+    return taken
 
 
 def configuration(

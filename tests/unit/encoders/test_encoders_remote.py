@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from askem.breaker import Breaker
 from askem.encoders import open_encoder
 from askem.encoders.embeddings_client import Endpoint
 from askem.encoders.remote import MAX_BATCH, RemoteEncoder
@@ -399,6 +400,47 @@ def test_a_server_that_hangs_is_given_up_in_time_and_asked_once(bench: Bench) ->
         encoder.encode_question("one")
     assert time.monotonic() - start < 5
     assert len(server.requests) == 1
+
+
+def test_a_server_that_hangs_costs_the_next_question_nothing(bench: Bench) -> None:
+    server = bench.server(then=hang)
+    encoder = bench.encoder(server.url, timeout_s=0.2)
+    with pytest.raises(BackendUnavailable, match="did not answer in time"):
+        encoder.encode_question("one")
+    for ask in (lambda: encoder.encode_question("two"), encoder.ping):
+        with pytest.raises(BackendUnavailable, match="not asked"):
+            ask()
+    assert len(server.requests) == 1
+
+
+def test_after_an_outage_one_question_tries_and_is_not_waited_for_long(bench: Bench) -> None:
+    server = bench.server(hang, hang)
+    # Nobody waits so long for what is tried.
+    encoder = bench.encoder(server.url, timeout_s=60.0)
+    encoder._breaker = Breaker("encoder", open_s=0.0, max_open_s=0.0)
+    with pytest.raises(BackendUnavailable, match="did not answer in time"):
+        encoder.ping()
+    with pytest.raises(BackendUnavailable, match="did not answer in time"):
+        encoder.encode_question("one")
+    assert encoder.encode_question("two").shape == (DIMENSION,)
+    assert not encoder._breaker.is_open
+
+
+def test_a_server_that_answers_with_an_error_is_there(bench: Bench) -> None:
+    server = bench.server(status(429, {"Retry-After": "30"}))
+    encoder = bench.encoder(server.url)
+    with pytest.raises(BackendUnavailable) as raised:
+        encoder.encode_question("one")
+    assert raised.value.retry_after_s == 30
+    assert encoder.encode_question("one").shape == (DIMENSION,)
+
+
+def test_a_ping_is_not_answered_from_what_is_kept(bench: Bench) -> None:
+    server = bench.server()
+    encoder = bench.encoder(server.url)
+    encoder.ping()
+    encoder.ping()
+    assert len(server.requests) == 2
 
 
 def test_nobody_there_is_tried_again_and_then_unavailable(bench: Bench) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from askem.errors import ConfigurationError, EncoderMismatch
+from askem.errors import ConfigurationError, EncoderMismatch, SchemaUnfit
 from askem.http.compose import Host, Service, build_app
 from askem.http.health import Probe
 from askem.http.keyring import Keyring
@@ -21,7 +21,11 @@ KEY = "right-key-0123456789"
 
 
 def make(
-    name: str, events: list[str], *, fails: bool = False, error: type[Exception] = RuntimeError
+    name: str,
+    events: list[str],
+    *,
+    fails: bool = False,
+    error: Callable[[str], Exception] = RuntimeError,
 ) -> Service:
     router = APIRouter()
 
@@ -190,3 +194,16 @@ def test_a_keyring_alone_will_do_if_a_key_of_it_is_live(tmp_path: Path) -> None:
 
 def test_a_host_does_not_show_its_key() -> None:
     assert KEY not in repr(Host(data_dir=Path("data"), base_url="http://test", api_key=KEY))
+
+
+def test_what_to_do_about_an_engines_index_is_said() -> None:
+    def error(_: str) -> SchemaUnfit:
+        return SchemaUnfit("elasticsearch", "its alias is missing: run `askem schema create`")
+
+    service = make("ask", [], fails=True, error=error)
+    with AppRunner(build_app([service], api_keys=[KEY])) as door:
+        response = door.request("GET", "/readyz")
+    assert response.status_code == 503
+    assert response.json()["checks"][0]["detail"] == (
+        "elasticsearch: its alias is missing: run `askem schema create`"
+    )

@@ -6,17 +6,33 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import httpx
 import pytest
 import uvicorn
 
+from askem.errors import ConfigurationError
 from askem.http.compose import build_app
 from askem.http.protocol import PatientProtocol
 from askem.http.server import configuration, listen
 
 KEY = "right-key-0123456789"
+
+
+def test_connections_are_refused_until_it_is_served() -> None:
+    with closing(listen("127.0.0.1", 0)) as listener, pytest.raises(ConnectionRefusedError):
+        socket.create_connection(listener.getsockname(), timeout=5)
+
+
+def test_a_taken_port_is_named() -> None:
+    with (
+        closing(socket.create_server(("127.0.0.1", 0))) as taken,
+        pytest.raises(ConfigurationError, match="cannot listen on"),
+    ):
+        listen("127.0.0.1", taken.getsockname()[1])
 
 
 class Impatient(PatientProtocol):
@@ -30,6 +46,8 @@ def address() -> Iterator[tuple[str, int]]:
     server = uvicorn.Server(configuration(build_app([], api_keys=[KEY]), Impatient))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
+    while not server.started:
+        time.sleep(0.005)
     yield listener.getsockname()
     server.should_exit = True
     thread.join(10)

@@ -16,9 +16,9 @@ from typing import Any
 
 import elasticsearch as es
 
+from askem.breaker import Outage
 from askem.errors import BackendUnavailable
-from askem.stores.breaker import Outage
-from askem.stores.servers.elastic import BACKEND, Elastic
+from askem.stores.servers.elastic import BACKEND, Elastic, blocked
 
 MAX_ACTIONS = 500
 MAX_BYTES = 10_000_000
@@ -76,6 +76,9 @@ class Bulk:
             later = []
             for action, item in zip(waiting, items, strict=True):
                 status = item["status"]
+                told = item.get("error") or {}
+                if block := blocked(status, told.get("type"), told.get("reason")):
+                    raise BackendUnavailable(BACKEND, block)
                 if status in _LATER:
                     later.append(action)
                 elif status >= 300 and not (status == 404 and action.body is None):

@@ -20,7 +20,7 @@ import elasticsearch as es
 from askem.errors import CorruptStore
 from askem.stores.servers.bulk import Action
 from askem.stores.servers.documents import Window
-from askem.stores.servers.names import window_id
+from askem.stores.servers.ours import our_document, our_object
 from askem.stores.servers.scan import scan
 from askem.stores.servers.terms import pack, words
 from askem.text.analysis import tokens
@@ -89,15 +89,15 @@ class _Copy:
         query = None if sources is None else {"terms": {"source": list(sources)}}
         found = scan(self._store.elastic, self._store.names, index=self._old, query=query)
         for part in _parts(found):
-            self._store.bulk.run([_again(self._new, source) for source in part])
+            self._store.bulk.run([_again(self._new, hit) for hit in part])
         self._refresh()
 
     def objects(self, sources: set[str] | None) -> None:
         """Copies objects with their vectors: all, or those of some sources."""
         walked = self._store.objects.walk(vectors=True, collection=self._from)
         windows = (
-            Window(window_id(held["passage_id"], int(held["window"])), _whole(held), vector)
-            for held, vector in walked
+            Window(_known(uuid, held), _whole(held), vector)
+            for uuid, held, vector in walked
             if sources is None or held["source"] in sources
         )
         for part in _parts(windows):
@@ -118,7 +118,7 @@ class _Copy:
             return
         wanted = {"terms": {"source": sorted(sources)}}
         found = scan(self._store.elastic, self._store.names, index=self._new, query=wanted)
-        stale = [Action(self._new, hit["passage_id"]) for hit in found]
+        stale = [Action(self._new, hit["_id"]) for hit in found]
         self._store.bulk.run(stale)
         self._store.objects.delete_stale(sorted(sources), [], self._into)
         self.texts(sources)
@@ -134,14 +134,16 @@ class _Copy:
     def _texts(self, index: str) -> dict[str, set[tuple[str, str]]]:
         """Passage ids with their revisions, by source."""
         found: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        fields = ["source", "passage_id", "revision"]
+        fields = ["source", "revision"]
         for hit in scan(self._store.elastic, self._store.names, index=index, fields=fields):
-            found[hit["source"]].add((hit["passage_id"], hit["revision"]))
+            held = hit["_source"]
+            found[held.get("source", "")].add((hit["_id"], held.get("revision", "")))
         return found
 
     def _objects(self, collection: str) -> dict[str, set[tuple[str, str]]]:
         found: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        for held, _ in self._store.objects.walk(vectors=False, collection=collection):
+        for uuid, held, _ in self._store.objects.walk(vectors=False, collection=collection):
+            _known(uuid, held)
             name = f"{held['passage_id']} {int(held['window'])}"
             found[held["source"]].add((name, held["revision"]))
         return found
@@ -161,8 +163,23 @@ def _different(
     return {source for source in {*old, *new} if old.get(source) != new.get(source)}
 
 
-def _again(index: str, source: dict[str, Any]) -> Action:
-    """What is not kept comes from the text again, by today's analyzer."""
+def _foreign(key: str) -> CorruptStore:
+    return CorruptStore(f"{key} was not written by Askem: run `askem verify --repair` first")
+
+
+def _known(uuid: str, held: dict[str, Any]) -> str:
+    """The object's id. Raises CorruptStore where it is not ours."""
+    if not our_object(uuid, held):
+        raise _foreign(uuid)
+    return uuid
+
+
+def _again(index: str, hit: dict[str, Any]) -> Action:
+    """What is not kept comes from the text again, by today's analyzer. Raises CorruptStore for
+    what is not ours."""
+    source = hit["_source"]
+    if not our_document(hit["_id"], source):
+        raise _foreign(hit["_id"])
     found = tokens(source["text"])
     body = {**source, "length": len(found), "tokens": words(found), "token_numbers": pack(found)}
     return Action(index, source["passage_id"], json.dumps(body).encode())

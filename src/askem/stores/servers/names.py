@@ -57,6 +57,11 @@ def source_key(text: str) -> SourceKey:
     return SourceKey(paper_id, doc_type, object_id)  # type: ignore[arg-type]
 
 
+def is_source_text(text: object) -> bool:
+    """Whether `source_key` can read it."""
+    return isinstance(text, str) and text.count(_SEPARATOR) == 2
+
+
 def window_id(passage_id: str, window: int) -> str:
     """The object id of a passage's window: the same whenever it is written."""
     return str(uuid.uuid5(_NAMESPACE, f"{passage_id}{_SEPARATOR}{window}"))

@@ -12,22 +12,22 @@ from typing import Any, TypeVar
 import numpy as np
 import weaviate
 from numpy.typing import NDArray
-from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
-from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
-from askem.errors import BackendUnavailable
-from askem.stores.breaker import patiently
+from askem.breaker import patiently
+from askem.stores.servers import object_requests
 from askem.stores.servers.documents import Window
 from askem.stores.servers.names import Names
+from askem.stores.servers.object_requests import MOST, PAGE
+from askem.stores.servers.ours import our_object
 from askem.stores.servers.weaviate import Weaviate
 
 T = TypeVar("T")
 _BATCH = 200
-_PAGE = 1_000
-_MOST = 10_000
 _ORDERS = 1_000
 _KEYS = 64
+_NOBODYS = "00000000-0000-0000-0000-000000000000"
+"""The id of no object."""
 
 
 class Objects:
@@ -44,7 +44,7 @@ class Objects:
         refused: dict[str, str] = {}
         for start in range(0, len(windows), _BATCH):
             part = windows[start : start + _BATCH]
-            answer = self._again(partial(_insert, collection or self._alias, part))
+            answer = self._again(partial(object_requests.insert, collection or self._alias, part))
             for place, reason in answer.items():
                 refused.setdefault(part[place].properties["source"], reason)
         return refused
@@ -59,8 +59,13 @@ class Objects:
             for revision in revisions[start : start + _KEYS]:
                 kept = kept & Filter.by_property("revision").not_equal(revision)
             # At most 10,000 a request.
-            while self._again(partial(_delete, collection or self._alias, kept)):
+            while self._again(partial(object_requests.delete, collection or self._alias, kept)):
                 continue
+
+    def check_writable(self) -> None:
+        """Raises BackendUnavailable where the API key may not write: before anything is written
+        elsewhere."""
+        self.delete_windows([_NOBODYS])
 
     def settle(self, windows: Sequence[Window]) -> None:
         """Writes anew those of `windows`, just written, that no search finds.
@@ -80,19 +85,25 @@ class Objects:
     def delete_windows(self, uuids: Sequence[str]) -> None:
         """One by one and by id: a filter does not find what was half written."""
         for uuid in uuids:
-            self._again(partial(_delete_by_id, self._alias, uuid))
+            self._again(partial(object_requests.delete_by_id, self._alias, uuid))
 
     def delete_passages(self, passage_ids: Sequence[str]) -> None:
         """Deletes these passages' objects, whatever their source."""
         for start in range(0, len(passage_ids), _BATCH):
             part = list(passage_ids[start : start + _BATCH])
             chosen = Filter.by_property("passage_id").contains_any(part)
-            while self._again(partial(_delete, self._alias, chosen)):
+            while self._again(partial(object_requests.delete, self._alias, chosen)):
                 continue
 
-    def everything(self) -> dict[str, tuple[str, str, int, int]]:
-        """As `passages`, of all sources; those that no search finds have no windows."""
-        rows = [row for row, _ in self.walk(vectors=False)]
+    def everything(self) -> tuple[dict[str, tuple[str, str, int, int]], list[str]]:
+        """As `passages`, of all sources, those that no search finds without windows; and the ids
+        of objects that are not ours."""
+        rows, foreign = [], []
+        for uuid, row, _ in self.walk(vectors=False):
+            if our_object(uuid, row):
+                rows.append(row)
+            else:
+                foreign.append(uuid)
         sources = sorted({row["source"] for row in rows})
         found = {
             key: (source, revision, 0, due)
@@ -100,19 +111,21 @@ class Objects:
         }
         for start in range(0, len(sources), _KEYS):
             found |= self.passages(sources[start : start + _KEYS])
-        return found
+        return found, foreign
 
     def walk(
         self, *, vectors: bool, collection: str | None = None
-    ) -> Iterator[tuple[dict[str, Any], list[float]]]:
-        """Each object's properties and, where asked for, its vector; in no order."""
+    ) -> Iterator[tuple[str, dict[str, Any], list[float]]]:
+        """Each object's id, properties and, where asked for, its vector; in no order."""
         after: str | None = None
         while True:
-            page = self._again(partial(_page, collection or self._alias, vectors, after))
+            page = self._again(
+                partial(object_requests.page, collection or self._alias, vectors, after)
+            )
             for item in page:
                 vector = item.vector.get("default", [])
-                yield dict(item.properties), [float(x) for x in vector]
-            if len(page) < _PAGE:
+                yield str(item.uuid), dict(item.properties), [float(x) for x in vector]
+            if len(page) < PAGE:
                 return
             after = str(page[-1].uuid)
 
@@ -129,11 +142,11 @@ class Objects:
         Found by searching: an engine that was killed may have an object, and not have it in its
         vector index.
         """
-        return _by_passage(self._rows(list(sources)))
+        return _by_passage(_own(self._rows(list(sources))))
 
     def vectors(self, source: str) -> list[NDArray[np.float32]] | None:
         """One array a passage, in order; None where not all windows of one revision are there."""
-        rows = sorted(self._rows([source], vectors=True), key=itemgetter("order", "window"))
+        rows = sorted(_own(self._rows([source], vectors=True)), key=itemgetter("order", "window"))
         passages = [list(group) for _, group in groupby(rows, key=itemgetter("order"))]
         whole = all(
             passage[0]["order"] == order
@@ -151,9 +164,12 @@ class Objects:
         return Counter(source for source, _, held, due in passages if held == due)
 
     def _rows(self, sources: list[str], *, vectors: bool = False) -> list[dict[str, Any]]:
+        if not sources:
+            # The client refuses a filter of no values.
+            return []
         chosen = Filter.by_property("source").contains_any(sources)
         rows = self._again(partial(self._fetch, chosen, vectors))
-        if len(rows) < _MOST:
+        if len(rows) < MOST:
             return rows
         if len(sources) > 1:
             half = len(sources) // 2
@@ -178,12 +194,13 @@ class Objects:
         answer = client.collections.use(self._alias).query.near_vector(
             near_vector=self._any_vector,
             filters=chosen,
-            limit=_MOST,
+            limit=MOST,
             return_properties=["passage_id", "source", "revision", "windows", "order", "window"],
             include_vector=vectors,
         )
         return [
-            {**item.properties, "vector": item.vector.get("default")} for item in answer.objects
+            {**item.properties, "uuid": str(item.uuid), "vector": item.vector.get("default")}
+            for item in answer.objects
         ]
 
     def _again(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
@@ -197,6 +214,10 @@ def _is_whole(properties: dict[str, Any], held: dict[str, tuple[str, str, int, i
     return held.get(properties["passage_id"]) == wanted
 
 
+def _own(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if our_object(row["uuid"], row)]
+
+
 def _by_passage(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str, int, int]]:
     held = Counter(row["passage_id"] for row in rows)
     return {
@@ -208,37 +229,3 @@ def _by_passage(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str, int
         )
         for row in rows
     }
-
-
-def _page(
-    collection: str, vectors: bool, after: str | None, client: weaviate.WeaviateClient
-) -> list[Any]:
-    answer = client.collections.use(collection).query.fetch_objects(
-        limit=_PAGE, after=after, include_vector=vectors
-    )
-    return list(answer.objects)
-
-
-def _delete(collection: str, chosen: Any, client: weaviate.WeaviateClient) -> bool:
-    """Whether there may be more."""
-    answer = client.collections.use(collection).data.delete_many(where=chosen)
-    if answer.failed:
-        raise BackendUnavailable("weaviate", f"{answer.failed} objects could not be deleted")
-    return bool(answer.matches >= _MOST)
-
-
-def _delete_by_id(collection: str, uuid: str, client: weaviate.WeaviateClient) -> bool:
-    """Whether it was there."""
-    return bool(client.collections.use(collection).data.delete_by_id(uuid))
-
-
-def _insert(
-    collection: str, windows: Sequence[Window], client: weaviate.WeaviateClient
-) -> dict[int, str]:
-    """Reasons of those that were refused, by place."""
-    objects = [DataObject(w.properties, uuid=w.uuid, vector=w.vector) for w in windows]
-    try:
-        answer = client.collections.use(collection).data.insert_many(objects)
-    except WeaviateInsertManyAllFailedError as error:
-        return dict.fromkeys(range(len(windows)), str(error))
-    return {place: failed.message for place, failed in answer.errors.items()}

@@ -14,6 +14,7 @@ from askem.stores.servers.dense import WeaviateDense
 from askem.stores.servers.elastic import Elastic, whole
 from askem.stores.servers.mappings import WINDOW
 from askem.stores.servers.names import Names
+from askem.stores.servers.ours import our_passage
 
 _FIELDS = [
     "passage_id",
@@ -50,7 +51,9 @@ class ServerReader:
                 return self._dense.passages(ids)
             except BackendUnavailable as error:
                 raise error from unavailable
-        return {doc["_id"]: passage_of(doc["_source"]) for doc in answer if doc.get("found")}
+        found = {doc["_id"]: doc["_source"] for doc in answer if doc.get("found")}
+        # What somebody else put there is no passage.
+        return {key: passage_of(held) for key, held in found.items() if our_passage(held)}
 
     def _get(self, client: es.Elasticsearch, ids: list[str]) -> list[dict[str, Any]]:
         # Not in real time: as searches see it.
@@ -92,7 +95,8 @@ class ServerReader:
                 "track_total_hits": False,
             }
         )
-        return [passage_of(hit["_source"]) for hit in answer["hits"]["hits"]]
+        found = (hit["_source"] for hit in answer["hits"]["hits"])
+        return [passage_of(held) for held in found if our_passage(held)]
 
     def topics(self) -> list[TopicCount]:
         """The 10,000 topics with the most passages, by name."""
@@ -133,7 +137,8 @@ class ServerReader:
     def _summaries(
         self, conditions: list[dict[str, Any]], after: str | None, limit: int
     ) -> list[PaperSummary]:
-        query = {"bool": {"filter": conditions}}
+        # Without it they are nothing of ours.
+        query = {"bool": {"filter": [*conditions, {"exists": {"field": "updated_at"}}]}}
         answer = self._search({**_grouped(after, limit), "query": query})
         return list(map(_summary, answer["aggregations"]["papers"]["buckets"]))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import elasticsearch as es
 
+from askem.errors import BackendUnavailable
 from askem.stores.servers.elastic import Elastic, whole
 from askem.stores.servers.names import Names
 
@@ -22,8 +24,8 @@ def scan(
     query: dict[str, Any] | None = None,
     fields: list[str] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Each document's source; of the alias's index, or of `index`; all fields that
-    are kept, or `fields`. Raises BackendUnavailable."""
+    """Each document's id, as `_id`, and source, as `_source`; of the alias's index, or of `index`;
+    all fields that are kept, or `fields`. Raises BackendUnavailable."""
     target = index or names.base
     opened = elastic.write(lambda c: c.open_point_in_time(index=target, keep_alive=_KEEP))
     point = opened["id"]
@@ -45,9 +47,12 @@ def scan(
                 return hits
 
             hits = elastic.write(page)
-            yield from (hit["_source"] for hit in hits)
+            yield from hits
             if len(hits) < _PAGE:
                 return
             after = hits[-1]["sort"]
     finally:
-        elastic.write(lambda client: client.close_point_in_time(id=point))
+        # Closed to spare the engine; left open it ends by itself, and what went wrong before this
+        # is what counts.
+        with suppress(BackendUnavailable):
+            elastic.once(lambda client: client.close_point_in_time(id=point))

@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from askem.errors import CorruptStore
 from askem.models import Passage, SourceKey
 from askem.ports import Encoder, LedgerEntry
 from askem.stores.report import VerifyReport
+from askem.stores.servers.bulk import Action
 from askem.stores.servers.documents import passage_windows
 from askem.stores.servers.names import source_key
+from askem.stores.servers.ours import our_document
 from askem.stores.servers.reader import passage_of
 from askem.stores.servers.scan import scan
 
@@ -46,6 +49,9 @@ class _State:
     texts: dict[str, _Text]
     vectors: dict[str, tuple[str, str, int, int]]
     ledger: dict[SourceKey, LedgerEntry]
+    foreign_texts: list[str]
+    """Ids of documents that are not ours."""
+    foreign_objects: list[str]
 
     @property
     def unsound(self) -> list[str]:
@@ -63,9 +69,11 @@ class _State:
 
 
 class ServerVerifier:
-    def __init__(self, store: ServerStore, encoder: Encoder) -> None:
+    def __init__(self, store: ServerStore, encoder: Encoder, *, delete_most: bool = False) -> None:
+        """`delete_most`: a repair may delete more than half of what an engine holds."""
         self._store = store
         self._encoder = encoder
+        self._delete_most = delete_most
 
     def check(self) -> VerifyReport:
         """Compares everything with everything; changes nothing, keeps writers out meanwhile."""
@@ -80,18 +88,29 @@ class ServerVerifier:
             findings=[
                 *_named("vectors are missing or stale in Weaviate", unsound),
                 *_named("in Weaviate, but not in Elasticsearch", extra),
+                *_named("in Elasticsearch, but not written by Askem", state.foreign_texts),
+                *_named("in Weaviate, but not written by Askem", state.foreign_objects),
                 *(finding for finding, _ in self._ledger_differences(state)),
             ],
         )
 
     def repair(self) -> VerifyReport:
-        """Mends what `check` would find and checks again. Safe to interrupt and repeat."""
+        """Mends what `check` would find and checks again. Safe to interrupt and repeat.
+
+        Raises CorruptStore, with nothing changed, where more than half of what either side holds
+        would be deleted: more likely the other side is the one that is wrong.
+        """
         with self._store.writer.exclusive():
             state = self._state()
+            if not self._delete_most:
+                _refuse_to_empty(state)
             unsound = state.unsound
             for start in range(0, len(unsound), _CHUNK):
                 self._encode_again([state.texts[key] for key in unsound[start : start + _CHUNK]])
             self._store.objects.delete_passages(state.extra)
+            self._store.objects.delete_windows(state.foreign_objects)
+            base = self._store.names.base
+            self._store.bulk.run([Action(base, key, alias=True) for key in state.foreign_texts])
             self._store.ledger.record([entry for _, entry in self._ledger_differences(state)])
         return self.check()
 
@@ -108,12 +127,16 @@ class ServerVerifier:
 
     def _state(self) -> _State:
         self._store.writer.refresh()
-        texts = {
-            hit["passage_id"]: _text(hit) for hit in scan(self._store.elastic, self._store.names)
-        }
-        vectors = self._store.objects.everything()
+        texts, foreign = {}, []
+        for hit in scan(self._store.elastic, self._store.names):
+            key, held = hit["_id"], hit["_source"]
+            if our_document(key, held):
+                texts[key] = _text(held)
+            else:
+                foreign.append(key)
+        vectors, foreign_objects = self._store.objects.everything()
         ledger = {entry.key: entry for entry in self._store.ledger.entries()}
-        return _State(texts, vectors, ledger)
+        return _State(texts, vectors, ledger, foreign, foreign_objects)
 
     def _ledger_differences(self, state: _State) -> Iterator[tuple[str, LedgerEntry]]:
         """What is wrong with an entry, and the entry that would be right."""
@@ -150,6 +173,23 @@ class ServerVerifier:
             windows=sum(text.windows for text in held),
             updated_at=first.updated_at,
         )
+
+
+def _refuse_to_empty(state: _State) -> None:
+    """Raises CorruptStore where too much would be deleted."""
+    texts, objects = state.foreign_texts, state.foreign_objects
+    sides = (
+        ("Elasticsearch", len(texts), len(state.texts) + len(texts)),
+        ("Weaviate", len(state.extra) + len(objects), len(state.vectors) + len(objects)),
+    )
+    for engine, deleted, held in sides:
+        if 2 * deleted > held:
+            raise CorruptStore(
+                f"the repair would delete {deleted} of {held} from {engine}, and changed nothing: "
+                f"Elasticsearch has {len(state.texts)} passages, Weaviate {len(state.vectors)}. "
+                "See `askem schema status`; if Elasticsearch is right, "
+                "`askem verify --repair --delete-most`"
+            )
 
 
 def _agrees(entry: LedgerEntry, held: list[_Text]) -> bool:

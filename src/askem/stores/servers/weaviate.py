@@ -7,7 +7,9 @@ waits on it.
 
 from __future__ import annotations
 
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
@@ -19,13 +21,19 @@ import grpc
 import httpx
 import weaviate
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
-from weaviate.exceptions import WeaviateBaseError
+from weaviate.exceptions import (
+    ResponseCannotBeDecodedError,
+    UnexpectedStatusCodeError,
+    WeaviateBaseError,
+    WeaviateInvalidInputError,
+)
 
-from askem.errors import BackendUnavailable, ConfigurationError
-from askem.stores.breaker import Breaker, Outage
+from askem.breaker import Breaker, Outage
+from askem.errors import BackendUnavailable, ConfigurationError, SchemaUnfit
 
 T = TypeVar("T")
 BACKEND = "weaviate"
+_GATEWAY = (502, 503, 504)
 _GONE = (
     grpc.StatusCode.UNAVAILABLE,
     grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -45,6 +53,7 @@ class Weaviate:
         timeout_s: float,
         write_timeout_s: float,
         threads: int = 32,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._http = _address("WEAVIATE_URL", url)
         self._grpc = _address("WEAVIATE_GRPC_URL", grpc_url)
@@ -52,6 +61,7 @@ class Weaviate:
         self._timeout_s = timeout_s
         self._write_timeout_s = write_timeout_s
         self._threads = threads
+        self._clock = clock
         self._lock = threading.Lock()
         self._connecting = threading.Lock()
         self._closed = False
@@ -61,15 +71,21 @@ class Weaviate:
 
     def read(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
         """Raises BackendUnavailable within the time-out, at once while the breaker is open."""
-        return self.breaker.call(lambda: self._in_time(work, self._timeout_s))
+        return self._by(work, self._timeout_s)
 
     def write(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
         """As `read`, with the time that writing takes. `work` must be safe to repeat."""
-        return self.breaker.call(lambda: self._in_time(work, self._write_timeout_s))
+        return self._by(work, self._write_timeout_s)
 
     def close(self) -> None:
         self._closed = True
         self._drop()
+
+    def _by(self, work: Callable[[weaviate.WeaviateClient], T], seconds: float) -> T:
+        """Once more where the connection broke, all of it in `seconds`: another caller's time-out
+        breaks the connection of those who have waited nearly as long."""
+        deadline = self._clock() + seconds
+        return self.breaker.call(lambda: self._in_time(work, max(deadline - self._clock(), 0.0)))
 
     def _in_time(self, work: Callable[[weaviate.WeaviateClient], T], seconds: float) -> T:
         with self._lock:
@@ -86,6 +102,9 @@ class Weaviate:
     def _translated(self, work: Callable[[weaviate.WeaviateClient], T]) -> T:
         try:
             return work(self._connected())
+        except WeaviateInvalidInputError:
+            # Our own mistake, not the engine's.
+            raise
         except (WeaviateBaseError, httpx.HTTPError, grpc.RpcError, ValueError, OSError) as error:
             raise _ours(error) from error
 
@@ -109,7 +128,7 @@ class Weaviate:
                     skip_init_checks=True,
                 )
                 try:
-                    client.connect()
+                    self._greet(client)
                     if self._closed:
                         raise Outage(BACKEND, "closed")
                 except BaseException:
@@ -117,6 +136,28 @@ class Weaviate:
                     raise
                 self._client = client
             return client
+
+    def _greet(self, client: weaviate.WeaviateClient) -> None:
+        """Connects, and looks who is there: searches and writes go another way than the rest, and
+        the client would wait for that one for half a minute."""
+        try:
+            client.connect()
+        except (UnexpectedStatusCodeError, ResponseCannotBeDecodedError) as error:
+            if error.status_code in (401, 403, *_GATEWAY):
+                raise
+            raise _stranger() from error
+        except (AssertionError, KeyError, TypeError, ValueError) as error:
+            # JSON, but not what Weaviate says of itself.
+            raise _stranger() from error
+        host, port, _ = self._grpc
+        try:
+            socket.create_connection((host, port), timeout=min(self._timeout_s, 1.0)).close()
+        except OSError as error:
+            raise Outage(
+                BACKEND,
+                "answers over HTTP, but not on its gRPC port: check WEAVIATE_GRPC_URL",
+                lasting=True,
+            ) from error
 
     def _drop(self) -> None:
         """Threads that still wait get an error from the closed connection and end."""
@@ -148,7 +189,7 @@ def _ours(error: Exception) -> BackendUnavailable:
             if code in _GONE:
                 return Outage(BACKEND, "cannot be reached", repeat=True)
             if code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED):
-                return BackendUnavailable(BACKEND, "refuses the API key: check WEAVIATE_APIKEY")
+                return refused_key()
         if isinstance(cause, httpx.TimeoutException):
             return Outage(BACKEND, "no answer in time")
         if isinstance(cause, httpx.TransportError | OSError):
@@ -157,10 +198,29 @@ def _ours(error: Exception) -> BackendUnavailable:
     if "closed channel" in text or "is closed" in text:
         return Outage(BACKEND, "the connection was given up", repeat=True)
     if "could not find class" in text or "class not found" in text.lower():
-        return BackendUnavailable(BACKEND, "the collection is missing: run `askem schema create`")
-    if "401" in text or "Unauthenticated" in text:
-        return BackendUnavailable(BACKEND, "refuses the API key: check WEAVIATE_APIKEY")
+        return SchemaUnfit(BACKEND, "the collection is missing: run `askem schema create`")
+    if is_refusal(text):
+        return refused_key()
+    if isinstance(error, UnexpectedStatusCodeError) and error.status_code in _GATEWAY:
+        return Outage(BACKEND, f"answered {error.status_code}")
     return BackendUnavailable(BACKEND, f"answered with an error ({type(error).__name__}: {text})")
+
+
+def refused_key() -> BackendUnavailable:
+    return BackendUnavailable(BACKEND, "refuses the API key: check WEAVIATE_APIKEY")
+
+
+def is_refusal(text: str) -> bool:
+    """Whether an error's text is about the API key or what it may do."""
+    lowered = text.lower()
+    return any(
+        word in lowered
+        for word in ("code: 401", "code: 403", "unauthenticated", "unauthorized", "forbidden")
+    )
+
+
+def _stranger() -> BackendUnavailable:
+    return BackendUnavailable(BACKEND, "what answers is not Weaviate: check WEAVIATE_URL")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

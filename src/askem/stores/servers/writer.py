@@ -53,14 +53,17 @@ class ServerWriter:
     def exclusive(self) -> Iterator[None]:
         """Holds the writer's lease; creates the schema where there is none.
 
-        Raises BackendUnavailable, EncoderMismatch where the index is another encoder's.
+        Raises BackendUnavailable, also for a key that may not write, and EncoderMismatch where the
+        index is another encoder's.
         """
         if not self._prepared:
             # Not by writing to it: an index that makes itself guesses its types.
             self._schema.create_common()
-            self._prepared = True
         with self._lease.held():
             self._schema.ensure()
+            if not self._prepared:
+                self._objects.check_writable()
+                self._prepared = True
             yield
 
     def replace(self, sources: Sequence[EncodedSource]) -> None:

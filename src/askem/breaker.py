@@ -20,11 +20,15 @@ class Outage(BackendUnavailable):
     """The engine could not be reached, or did not answer in time.
 
     `repeat`: the connection broke, as one kept open across a restart does; another one may hold.
+    `lasting`: more likely a wrong address than an outage; nobody need wait for its end.
     """
 
-    def __init__(self, backend: str, message: str, *, repeat: bool = False) -> None:
+    def __init__(
+        self, backend: str, message: str, *, repeat: bool = False, lasting: bool = False
+    ) -> None:
         super().__init__(backend, message)
         self.repeat = repeat
+        self.lasting = lasting
 
 
 def patiently(
@@ -35,7 +39,9 @@ def patiently(
     for attempt in range(attempts - 1):
         try:
             return work()
-        except Outage:
+        except Outage as error:
+            if error.lasting:
+                raise
             sleep(min(0.5 * 2**attempt, 5.0))
     return work()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from askem.breaker import Breaker, Outage, patiently
 from askem.errors import BackendUnavailable
-from askem.stores.breaker import Breaker, Outage, patiently
 
 
 class Clock:
@@ -134,3 +134,14 @@ def test_nobody_waits_for_ever(engine: Engine) -> None:
     with pytest.raises(Outage):
         patiently(engine, sleep=lambda _: None)
     assert engine.asked == 9
+
+
+def test_a_wrong_address_is_not_waited_for() -> None:
+    pauses: list[float] = []
+
+    def work() -> None:
+        raise Outage("engine", "check its URL", lasting=True)
+
+    with pytest.raises(Outage, match="check its URL"):
+        patiently(work, sleep=pauses.append)
+    assert pauses == []
