@@ -11,6 +11,9 @@ from askem.answering.picking import Picked
 from askem.answering.picking_scores import PASSAGES, codes_of
 from askem.answering.sentence_kinds import kind_of
 
+EVERYDAY_TERMS = 2
+"""Content words of a question ("What time is it?") that may all occur where nothing answers it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -20,7 +23,8 @@ class Thresholds:
     """Least score of the best passage under the `proximity` ranking, the only one that puts all
     questions on one scale; under others it is not looked at."""
     distance: float = 0.70
-    """Largest cosine distance, 0..2, of the nearest passage of the corpus."""
+    """Largest cosine distance, 0..2, of the nearest passage of the corpus to a question of one or
+    two content words; of longer ones the score tells enough."""
 
 
 SECTION_EASE = 0.1
@@ -39,7 +43,8 @@ def reason_to_refuse(seen: Seen, thresholds: Thresholds) -> Reason | None:
         return "nothing found"
     if _holds_code(seen):
         return None
-    if seen.nearest_distance is not None and seen.nearest_distance > thresholds.distance:
+    far = seen.nearest_distance is not None and seen.nearest_distance > thresholds.distance
+    if far and len(seen.idf) <= EVERYDAY_TERMS:
         return "not in the corpus"
     if seen.ranking == "proximity" and not any(_reaches(s, thresholds) for s in seen.sources):
         return "not in the corpus"

@@ -181,5 +181,5 @@ def _require_extra() -> None:
         import yaml  # noqa: F401
     except ImportError as error:
         raise ConfigurationError(
-            f"askem eval needs more packages ({error}): pip install 'askem[evaluation]'"
+            f"askem eval needs more packages ({error}): they are in requirements.lock"
         ) from error

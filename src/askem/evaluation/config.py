@@ -129,6 +129,8 @@ class AnswersConfig(_Strict):
     name: Name
     model: str = Field(min_length=1)
     """As the server names it."""
+    elsewhere: bool = False
+    """Whether a server of the caller's was asked: its corpus need not be the suite's."""
 
 
 class Suite(_Strict):

@@ -122,13 +122,13 @@ def read_result(folder: Path, config: RunConfig, labels: Labels) -> Result:
     content = read_file(path)
     # Not letter by letter: a field that came later has its default in older files.
     if not _same(content["config"], config):
-        raise StaleResult(f"{path} was measured with another configuration: run `make eval`")
+        raise StaleResult(f"{path} was measured with another configuration: run `askem eval run`")
     if content["manifest"]["questions"] != labels.digest:
-        raise StaleResult(f"{path} was measured on other questions: run `make eval`")
+        raise StaleResult(f"{path} was measured on other questions: run `askem eval run`")
     measures = {name: tuple(values) for name, values in content["measures"].items()}
     wrong = [name for name, values in measures.items() if len(values) != len(labels.ids)]
     if wrong or set(measures) != set(KEPT):
-        raise StaleResult(f"{path} does not hold a value for each question: run `make eval`")
+        raise StaleResult(f"{path} does not hold a value for each question: run `askem eval run`")
     return Result(config, measures, content["manifest"])
 
 
@@ -173,9 +173,9 @@ def read_file(path: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise StaleResult(f"{path} is missing: run `make eval`") from None
+        raise StaleResult(f"{path} is missing: run `askem eval run`") from None
     except (OSError, ValueError) as error:
-        raise StaleResult(f"{path} cannot be read ({error}): run `make eval`") from error
+        raise StaleResult(f"{path} cannot be read ({error}): run `askem eval run`") from error
     return content
 
 

@@ -35,6 +35,7 @@ def with_score(score: float) -> Seen:
         (replace(with_score(0.02), ranking="rrf"), None),
         (replace(SEEN, nearest_distance=0.7), None),
         (replace(SEEN, nearest_distance=0.71), "not in the corpus"),
+        (replace(SEEN, nearest_distance=0.9, idf={"rain": 2.0, "fall": 1.0, "spring": 3.0}), None),
         (replace(SEEN, nearest_distance=None), None),
     ],
 )

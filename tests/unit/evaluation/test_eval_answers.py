@@ -177,11 +177,30 @@ def test_a_table_without_its_answers_is_stale(folder: Path, server: Any) -> None
     assert "small.md is not what its result files say" in checked.output
 
 
+@pytest.mark.parametrize(("elsewhere", "status"), [(False, 1), (True, 0)])
+def test_answers_of_another_corpus_are_shown_as_such_where_a_server_elsewhere_was_asked(
+    folder: Path, server: Any, elsewhere: bool, status: int
+) -> None:
+    with_searches(folder, server)
+    path = folder / "results/small/answers-extractive.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["manifest"]["corpus"]["digest"] = "x"
+    content["config"]["elsewhere"] = elsewhere
+    path.write_text(json.dumps(content), encoding="utf-8")
+    where = ["--results", str(folder / "results"), "--out", str(folder / "tables")]
+    shown = call("tables", str(folder / "suite.yaml"), *where)
+    assert shown.exit_code == status
+    if elsewhere:
+        table = (folder / "tables/small.md").read_text(encoding="utf-8")
+        assert "| extractive, on another corpus |" in table
+    else:
+        assert "on another corpus" in shown.output
+
+
 @pytest.mark.parametrize(
     ("place", "value", "said"),
     [
         (("manifest", "questions"), "x", "on other questions"),
-        (("manifest", "corpus"), {"digest": "x"}, "on another corpus"),
         (("config", "name"), "other", "holds the answers of other"),
         (("measures", "F1"), [1.0], "a value for each question"),
         (("unanswerable", "ids"), None, None),

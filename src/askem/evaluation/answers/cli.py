@@ -60,7 +60,7 @@ def answers(
     from askem.evaluation.config import AnswersConfig
     from askem.evaluation.suites import place, read_questions
 
-    config = AnswersConfig(name=name or _slug(model), model=model)
+    config = AnswersConfig(name=name or _slug(model), model=model, elsewhere=url is not None)
     given = Target(url, _key(api_key, data_dir)) if url else None
     # What is missing for the judge is said before anything is asked.
     judging = _judge_settings(judge) if judge else None

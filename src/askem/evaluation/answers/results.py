@@ -8,7 +8,7 @@ they were refused comes from confidence too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,8 @@ class AnswersResult:
     absent_kinds: Sequence[str]
     absent_levels: Sequence[int]
     absent_scores: Sequence[float]
+    other_corpus: bool = False
+    """Whether a server elsewhere held something else than the suite's searches were of."""
 
     def mean(self, name: str) -> float | None:
         return mean(self.measures[name])
@@ -126,7 +128,7 @@ def write_answers_result(folder: Path, result: AnswersResult) -> Path:
 def read_answers_results(folder: Path, labels: Labels, corpus: str) -> list[AnswersResult]:
     """Every result of answers in a suite's folder, by name. `corpus`: the digest of what the
     suite's default searched. Raises StaleResult where one is of another name than its file, of
-    other questions, or of another corpus."""
+    other questions, or of another corpus, unless a server elsewhere was asked."""
     return [_read(path, labels, corpus) for path in sorted(folder.glob(f"{PREFIX}*.json"))]
 
 
@@ -153,12 +155,13 @@ def _read(path: Path, labels: Labels, corpus: str) -> AnswersResult:
         raise StaleResult(f"{path} holds the answers of {result.config.name}: {again}")
     if questions != labels.digest:
         raise StaleResult(f"{path} was measured on other questions: {again}")
-    if searched["digest"] != corpus:
+    other = searched["digest"] != corpus
+    if other and not result.config.elsewhere:
         raise StaleResult(f"{path} was measured on another corpus than the searches: {again}")
     columns = (*result.measures.values(), result.levels, result.scores)
     if set(result.measures) != set(NAMES) or {len(c) for c in columns} != {len(labels.ids)}:
         raise StaleResult(f"{path} does not hold a value for each question: {again}")
-    return result
+    return replace(result, other_corpus=other)
 
 
 def _rounded(value: float | None) -> float | None:

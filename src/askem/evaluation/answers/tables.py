@@ -102,9 +102,10 @@ def _table(
 
 
 def label(result: AnswersResult) -> str:
-    """Name, and model where it is called otherwise."""
+    """Name, model where it is called otherwise, and whether another corpus answered."""
     name, model = result.config.name, result.config.model
-    return name if name == model else f"{name} ({model})"
+    other = ", on another corpus" if result.other_corpus else ""
+    return (name if name == model else f"{name} ({model})") + other
 
 
 def _by_kind(labels: Labels, results: Sequence[AnswersResult]) -> list[str]:
