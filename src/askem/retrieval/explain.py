@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from askem.errors import NotFound
-from askem.models import Filters, Passage, Question, Screened, Vector
+from askem.models import DenseHits, Filters, Passage, Question, Screened, Vector
 from askem.ports import DenseIndex, PassageReader, SparseIndex
-from askem.retrieval.ranking import RRF_K, Weights, min_max_of, rank, term_proximity
+from askem.retrieval.placing import by_ranking, is_within, rows_of
+from askem.retrieval.ranking import RRF_K, Weights, min_max_of, term_proximity
 
 EVERYTHING = 10_000
 """How deep a passage beyond the screening is looked for."""
@@ -119,7 +120,7 @@ def explain(
     return Explanation(
         passage=passage,
         excluded_by=excluded_by(passage, question.filters),
-        beyond_distance=question.max_distance is not None and distance > question.max_distance,
+        beyond_distance=not is_within(distance, question.max_distance),
         sparse=view if reading.terms else None,
         dense=DenseView(
             distance=distance,
@@ -127,9 +128,7 @@ def explain(
             rank=_place(near.passage_ids, passage_id),
             joined=passage_id in ids[len(screened.passage_ids) :],
         ),
-        ranking=_ranking_view(
-            question, passage_id, candidates, near.passage_ids, near.distances, weights
-        ),
+        ranking=_ranking_view(question, passage_id, reading, near, weights),
     )
 
 
@@ -193,38 +192,28 @@ def _sparse_view(
 
 
 def _ranking_view(
-    question: Question,
-    passage_id: str,
-    screened: Screened,
-    ids: list[str],
-    distances: np.ndarray,
-    weights: Weights,
+    question: Question, passage_id: str, reading: AsRead, near: DenseHits, weights: Weights
 ) -> RankingView | None:
-    if passage_id not in ids:
+    handed_on = len(reading.screened.passage_ids)
+    places = by_ranking(question.ranking, reading.candidates, handed_on, near, weights)
+    found = ((at, place) for at, place in enumerate(places, 1) if place.passage_id == passage_id)
+    at, place = next(found, (0, None))
+    if place is None:
         return None
-    row_of = {name: row for row, name in enumerate(screened.passage_ids)}
-    rows = np.array([row_of[name] for name in ids], dtype=np.intp)
-    scores = rank(question.ranking, screened, rows, distances, weights)
-    at = ids.index(passage_id)
-    order = sorted(range(len(ids)), key=lambda i: (-scores[i], distances[i], ids[i]))
     return RankingView(
         ranking=question.ranking,
-        score=float(scores[at]),
-        rank=order.index(at) + 1,
-        parts=_parts(question.ranking, screened, rows, distances, at, weights),
+        score=place.score,
+        rank=at,
+        parts=_parts(question.ranking, reading.candidates, near, passage_id, weights),
     )
 
 
 def _parts(
-    ranking: str,
-    screened: Screened,
-    rows: np.ndarray,
-    distances: np.ndarray,
-    at: int,
-    weights: Weights,
+    ranking: str, screened: Screened, near: DenseHits, passage_id: str, weights: Weights
 ) -> dict[str, float]:
-    """The named quantities that the ranking's formula puts together for the passage at `at`."""
-    row, cosine = int(rows[at]), 1.0 - float(distances[at])
+    """The named quantities that the ranking's formula puts together for the passage."""
+    row, at = screened.passage_ids.index(passage_id), near.passage_ids.index(passage_id)
+    cosine = 1.0 - float(near.distances[at])
     bm25 = float(screened.bm25[row])
     if ranking == "proximity":
         clusters, pairs = term_proximity(screened, weights.kernel_width)
@@ -238,11 +227,12 @@ def _parts(
             "cosine_weight": weights.cosine,
         }
     if ranking == "blend":
+        rows = rows_of(screened, near)
         return {
             "bm25": bm25,
             "bm25_normalised": float(min_max_of(screened.bm25[rows])[at]),
             "cosine": cosine,
-            "cosine_normalised": float(min_max_of(-distances)[at]),
+            "cosine_normalised": float(min_max_of(-near.distances)[at]),
             "dense_weight": weights.blend_dense,
         }
     if ranking == "rrf":

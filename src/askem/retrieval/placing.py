@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askem.models import DenseHits, Hit, Passage, Ranking, Screened
 from askem.retrieval.ranking import Weights, rank
@@ -63,8 +64,7 @@ def by_ranking(
 
     The first `handed_on` candidates come from the screening and have a rank there.
     """
-    row_of = {passage_id: row for row, passage_id in enumerate(candidates.passage_ids)}
-    rows = np.array([row_of[passage_id] for passage_id in found.passage_ids], dtype=np.intp)
+    rows = rows_of(candidates, found)
     scores = rank(ranking, candidates, rows, found.distances, weights)
     places = [
         Place(
@@ -80,7 +80,17 @@ def by_ranking(
     return sorted(places, key=lambda place: (-place.score, place.distance, place.passage_id))
 
 
+def rows_of(candidates: Screened, found: DenseHits) -> NDArray[np.intp]:
+    """Where among the candidates each passage stands that the dense leg found."""
+    row_of = {passage_id: row for row, passage_id in enumerate(candidates.passage_ids)}
+    return np.array([row_of[passage_id] for passage_id in found.passage_ids], dtype=np.intp)
+
+
 def within(places: Sequence[Place], max_distance: float | None) -> list[Place]:
     """Those no further than `max_distance`; places without a distance stay."""
-    limit = np.inf if max_distance is None else max_distance + _SLACK
-    return [p for p in places if p.distance is None or p.distance <= limit]
+    return [p for p in places if p.distance is None or is_within(p.distance, max_distance)]
+
+
+def is_within(distance: float, max_distance: float | None) -> bool:
+    """Whether the cut lets a distance pass; None: there is no cut."""
+    return max_distance is None or distance <= max_distance + _SLACK
