@@ -147,7 +147,7 @@ def replay(run_folder: Path, cache: Path) -> None:
     from askem.evaluation.runfolder import read_run
 
     earlier = read_run(run_folder)
-    done, _ = suites.replay(earlier.suite, earlier.searching, cache, progress=progress_line)
+    done = suites.replay(earlier.suite, earlier.searching, cache, progress=progress_line)
     for line in changed_since(earlier, done):
         click.echo(line)
 

@@ -80,7 +80,7 @@ def run_suite(
 
 def replay(
     path: Path, config: RunConfig, cache: Path, *, progress: Callable[[str], Callable[[str], None]]
-) -> tuple[Run, EvalSet]:
+) -> Run:
     """Runs one configuration of a suite again, and writes nothing but indexes.
 
     Raises ConfigurationError where the suite's data is not here.
@@ -95,7 +95,7 @@ def replay(
             config, labelled, resolve(labelled, index.store.reader, tears=config.tears), index, line
         )
     line("")
-    return done, labelled
+    return done
 
 
 def _run(config: RunConfig, labelled: EvalSet, gold: GoldIds, index: Index, line: Say) -> Run:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import httpx
 from pydantic import TypeAdapter
 
 from askem.answering.models import Confidence, Reason, Verdict
-from askem.http import exchange
 from askem.http.answers import AnswerModel, PassageOut
-from askem.http.exchange import Call, Meter
+from askem.http.client import BlockingClient
+from askem.http.exchange import Call
 
 TIMEOUT_S = 120.0
 """For a whole answer: more than a run takes at most by default."""
@@ -67,41 +65,14 @@ class Answer(AnswerModel):
 _ANSWER = TypeAdapter(Answer)
 
 
-class ReactClient:
-    """Thread-safe. Redirects are not followed, the environment's proxy is not used."""
+class ReactClient(BlockingClient):
+    """Of the agent; one whole answer at a time."""
 
-    def __init__(
-        self,
-        base_url: str,
-        api_key: str,
-        *,
-        timeout_s: float = TIMEOUT_S,
-        transport: httpx.BaseTransport | None = None,
-    ) -> None:
+    def __init__(self, base_url: str, api_key: str) -> None:
         """Raises ConfigurationError for a key that cannot be one."""
-        self._timeout_s = timeout_s
-        arguments = exchange.options(base_url, api_key, timeout_s)
-        self._http = httpx.Client(transport=transport, **arguments)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._http.close()
+        super().__init__(base_url, api_key, timeout_s=TIMEOUT_S)
 
     def react(self, question: str, model: str) -> Answer:
         """Raises ClientError. Nothing is retried."""
         body = json.dumps({"question": question, "model_name": model}).encode()
-        call, meter = Call("POST", "/react", _ANSWER, body), Meter(self._timeout_s)
-        try:
-            with self._http.stream(**exchange.request_arguments(call)) as response:
-                for part in response.iter_bytes():
-                    meter.add(part)
-        except httpx.HTTPError as error:
-            raise exchange.transport_error(error) from error
-        return exchange.read(call, response, meter.body())
+        return self._send(Call("POST", "/react", _ANSWER, body))
