@@ -12,6 +12,7 @@ from typing import Self, TypeVar
 
 import httpx
 
+from askem.closing import Closing
 from askem.http import exchange, wire
 from askem.http.exchange import (
     Call,
@@ -41,7 +42,7 @@ TIMEOUT_S = 35.0
 """A little more than a server takes at most by default."""
 
 
-class BlockingClient:
+class BlockingClient(Closing):
     """What blocking clients of services share. Thread-safe. Redirects are not followed, the
     environment's proxy is not used."""
 
@@ -60,17 +61,6 @@ class BlockingClient:
         self._timeout_s = timeout_s
         arguments = exchange.options(base_url, api_key, timeout_s)
         self._http = httpx.Client(transport=transport, **arguments)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self._http.close()

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import httpx2
 import openai
 from openai.types.shared_params import ResponseFormatJSONSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from askem.closing import Closing
 from askem.encoders.capped_transport import AnswerTooLarge, CappedTransport
 from askem.errors import AskemError, BackendUnavailable, ConfigurationError
 
@@ -63,7 +63,7 @@ def settings_from(environment: Mapping[str, str], model: str) -> JudgeSettings:
     return JudgeSettings(model, environment.get("OPENAI_BASE_URL") or DEFAULT_URL, key)
 
 
-class Judge:
+class Judge(Closing):
     """Thread-safe. No redirects, no proxy and no credentials from the environment."""
 
     def __init__(self, settings: JudgeSettings) -> None:
@@ -88,15 +88,7 @@ class Judge:
         # Taken from the environment where they are not given: they are for another server.
         self._openai.organization = self._openai.project = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._http.close()
 
     def ask(self, prompt: str, shape: type[_Shape], **texts: str) -> _Shape:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from filelock import FileLock
 
+from askem.closing import Closing
 from askem.errors import ConfigurationError, EncoderMismatch
 from askem.ports import Encoder
 from askem.stores.embedded.access import Access
@@ -24,7 +24,7 @@ from askem.stores.embedded.writer import LOCK_FILE, EmbeddedWriter
 _OPENING_LOCK_FILE = "opening.lock"
 
 
-class EmbeddedStore:
+class EmbeddedStore(Closing):
     """All ports of one data folder. Any number of processes may read while one writes."""
 
     def __init__(self, data_dir: Path, *, encoder_id: str, dimension: int) -> None:
@@ -68,17 +68,6 @@ class EmbeddedStore:
         self.writer.close()
         self.ledger.close()
         self.access.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _prepare(self, encoder_id: str, dimension: int) -> None:
         path = self.data_dir / DATABASE

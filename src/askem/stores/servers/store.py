@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
+from askem.closing import Closing
 from askem.ports import Encoder
 from askem.settings import CommonSettings
 from askem.stores.servers.bulk import Bulk
@@ -56,7 +56,7 @@ def endpoints(settings: CommonSettings, timeout_s: float) -> Endpoints:
     )
 
 
-class ServerStore:
+class ServerStore(Closing):
     """All ports of one corpus on Elasticsearch and Weaviate. Thread-safe, but for the writer.
 
     Nothing is connected before it is first used: a service starts while the engines are down.
@@ -113,14 +113,3 @@ class ServerStore:
     def close(self) -> None:
         self.weaviate.close()
         self.elastic.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
