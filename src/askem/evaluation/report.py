@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -13,29 +12,14 @@ from askem.evaluation.answers.measures import NAMES
 from askem.evaluation.answers.reporting import AnswersSection
 from askem.evaluation.answers.tables import REFUSING
 from askem.evaluation.calibrating import scored
-from askem.evaluation.compare import Difference
 from askem.evaluation.config import Suite
 from askem.evaluation.refusal import Point, calibrate
 from askem.evaluation.results import KEPT, Labels, Result
 from askem.evaluation.runfolder import Asked, RunFolder, ranks
-from askem.evaluation.tables import MAIN, default_of, differences, mean_of_kind
+from askem.evaluation.tables import MAIN, mean_of_kind, rows_of
 from askem.evaluation.whys import WORST
 
 _WIDTH, _HEIGHT = 640, 220
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A configuration's line of the main table."""
-
-    result: Result
-    is_default: bool
-    difference: Difference | None
-    p: float | None
-
-    @property
-    def main(self) -> float:
-        return self.result.mean(MAIN)
 
 
 def render(
@@ -61,7 +45,7 @@ def render(
         labels=labels,
         measures=KEPT,
         main=MAIN,
-        rows=_rows(suite, labels, results),
+        rows=rows_of(suite, labels, results),
         kinds=[(kind, labels.kinds.count(kind)) for kind in kinds],
         by_kind=[[mean_of_kind(labels, r, kind) for kind in kinds] for r in results],
         manifest=results[0].manifest,
@@ -75,18 +59,6 @@ def render(
         width=_WIDTH,
         height=_HEIGHT,
     )
-
-
-def _rows(suite: Suite, labels: Labels, results: Sequence[Result]) -> list[Row]:
-    default = default_of(suite, results)
-    others = [r for r in results if r is not default]
-    found = zip(others, differences(default, others, labels), strict=True)
-    compared = {r.config.name: pair for r, pair in found}
-    rows = []
-    for result in results:
-        difference, p = compared.get(result.config.name, (None, None))
-        rows.append(Row(result, result is default, difference, p))
-    return rows
 
 
 def _worst(asked: Sequence[Asked]) -> list[Asked]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from askem.errors import AskemError
 from askem.evaluation.compare import Difference, holm, paired
@@ -17,6 +18,33 @@ class WorseDefault(AskemError):
     """A row of the table is better than the default by more than chance."""
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A configuration's line of the main table, and how it compares with the default."""
+
+    result: Result
+    is_default: bool
+    difference: Difference | None
+    p: float | None
+
+    @property
+    def main(self) -> float:
+        return self.result.mean(MAIN)
+
+
+def rows_of(suite: Suite, labels: Labels, results: Sequence[Result]) -> list[Row]:
+    """A row a configuration, in the suite's order."""
+    default = default_of(suite, results)
+    others = [r for r in results if r is not default]
+    found = zip(others, differences(default, others, labels), strict=True)
+    compared = {r.config.name: pair for r, pair in found}
+    rows = []
+    for result in results:
+        difference, p = compared.get(result.config.name, (None, None))
+        rows.append(Row(result, result is default, difference, p))
+    return rows
+
+
 def table(
     suite: Suite, labels: Labels, results: Sequence[Result], further: Sequence[str] = ()
 ) -> str:
@@ -25,10 +53,6 @@ def table(
     Each row is compared with the default by question: bootstrap over clusters, randomisation
     test, Holm-corrected over the table."""
     default = default_of(suite, results)
-    others = [result for result in results if result is not default]
-    against = dict(
-        zip((r.config.name for r in others), differences(default, others, labels), strict=True)
-    )
     lines = [
         f"# {suite.title}",
         "",
@@ -37,11 +61,12 @@ def table(
         "| | " + " | ".join(KEPT) + f" | {MAIN} to the default | p | better / worse |",
         "|---" * (len(KEPT) + 4) + "|",
     ]
-    for result in results:
-        values = " | ".join(figure(result.mean(name)) for name in KEPT)
-        label = f"**{result.config.label}**" if result is default else result.config.label
-        more = _difference(against.get(result.config.name))
-        lines.append(f"| {label} | {values} | {more} |")
+    for row in rows_of(suite, labels, results):
+        values = " | ".join(figure(row.result.mean(name)) for name in KEPT)
+        label = row.result.config.label
+        lines.append(
+            f"| {f'**{label}**' if row.is_default else label} | {values} | {_compared(row)} |"
+        )
     lines += [*_by_kind(labels, results), *further]
     return "\n".join(lines) + "\n"
 
@@ -115,8 +140,8 @@ def figure(value: float | None) -> str:
     return f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.3f}"
 
 
-def _difference(found: tuple[Difference, float] | None) -> str:
-    if found is None:
+def _compared(row: Row) -> str:
+    d = row.difference
+    if d is None:
         return "- | - | -"
-    d, p = found
-    return f"{d.mean:+.3f} [{d.low:+.3f}, {d.high:+.3f}] | {p:.4f} | {d.wins} / {d.losses}"
+    return f"{d.mean:+.3f} [{d.low:+.3f}, {d.high:+.3f}] | {row.p:.4f} | {d.wins} / {d.losses}"
