@@ -72,6 +72,8 @@ class CommonSettings(BaseSettings):
     version's end, `_v2`."""
     engine_timeout_s: Annotated[float, Field(gt=0, le=60)] = 1.5
     """How long a search waits for an engine's answer, each time it asks."""
+    api_key: SecretStr | None = None
+    """Opens everything; other keys are in the keyring."""
     rate_per_minute: Annotated[int, Field(ge=0, le=10_000_000)] = 0
     """Most requests of one key in this process; 0: as many as come."""
     stores: Literal["embedded", "servers"] = "embedded"

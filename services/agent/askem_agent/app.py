@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from askem.http.compose import Host, Service, build_app
+from askem.http.compose import Host, Service, build_alone
 from askem.http.health import Probe
 from askem.http.keywatch import KeyringWatch
 from askem_agent import examples
@@ -32,15 +32,8 @@ def create_app(
 
     Raises ConfigurationError for a key that cannot serve, and without any.
     """
-    keys = [settings.api_key.get_secret_value()] if settings.api_key else []
-    services = [make_service(settings, components)]
-    return build_app(
-        services,
-        api_keys=keys,
-        keyring=keyring,
-        rate_per_minute=settings.rate_per_minute,
-        title="Askem agent",
-    )
+    made = make_service(settings, components)
+    return build_alone(made, settings, keyring=keyring, title="Askem agent")
 
 
 def service(host: Host) -> Service:

@@ -20,7 +20,6 @@ _Url = Annotated[str, Field(pattern=r"^https?://[^\s/?#@,]+(?:/[^\s?#,]*)?$")]
 class AgentSettings(CommonSettings):
     """The common settings and the agent's own."""
 
-    api_key: SecretStr | None = None
     host: str = "127.0.0.1"
     """Where `askem serve` listens, for `askem ask` to find it."""
     port: Annotated[int, Field(ge=0, le=65535)] = 4502

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from askem.settings import CommonSettings
 
@@ -12,7 +12,6 @@ from askem.settings import CommonSettings
 class IngestSettings(CommonSettings):
     """Read from `ASKEM_*`."""
 
-    api_key: SecretStr | None = None
     ingest_queue_jobs: Annotated[int, Field(ge=1, le=100_000)] = 100
     """Most jobs that wait or run; above that, callers get 503."""
     ingest_queue_bytes: Annotated[int, Field(ge=1024 * 1024)] = 2 * 1024**3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from askem.models import Ranking
 from askem.settings import CommitId, CommonSettings, cpu_count
@@ -18,7 +18,6 @@ class RetrieverSettings(CommonSettings):
     """0: any free port."""
     services: str = ""
     """Which of the installed services this process serves, commas between; empty: all."""
-    api_key: SecretStr | None = None
     workers: Annotated[int, Field(ge=1, le=256)] = Field(default_factory=cpu_count)
     """How many searches run at once."""
     queue: Annotated[int, Field(ge=0, le=10_000)] = 32

@@ -28,6 +28,7 @@ from askem.http.limits import BodyLimit, RequestContext
 from askem.http.openapi import ScopedRoutes, describe
 from askem.http.rate import RateLimit
 from askem.http.scopes import READ_METHODS, KeyScope
+from askem.settings import CommonSettings
 
 GROUP = "askem.services"
 _OPENAPI = "/openapi.json"
@@ -86,6 +87,21 @@ def installed_services(host: Host, only: Sequence[str] = ()) -> list[Service]:
         found = [entry for entry in found if entry.name in only]
     factories: list[ServiceFactory] = [entry.load() for entry in found]
     return [factory(host) for factory in factories]
+
+
+def build_alone(
+    service: Service, settings: CommonSettings, *, keyring: KeyringWatch | None, title: str
+) -> FastAPI:
+    """An app of one service, with the key and the rate of its settings, and the keys of `keyring`.
+    Raises as `build_app`."""
+    keys = [settings.api_key.get_secret_value()] if settings.api_key else []
+    return build_app(
+        [service],
+        api_keys=keys,
+        keyring=keyring,
+        rate_per_minute=settings.rate_per_minute,
+        title=title,
+    )
 
 
 def build_app(
